@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from sanderling.errors import RunFailed
+from sanderling.errors import DiskFull, RunFailed
 from sanderling.processes import crew as room
-from sanderling.processes.crew import HOPELESS, LocalCrew
+from sanderling.processes.crew import HOPELESS, NO_ROOM, UNWRITABLE, LocalCrew
 from sanderling.processes.entry_points import command
+from tests.waiting import until
 
 
 class Doomed(LocalCrew):
@@ -37,6 +38,18 @@ def test_clients_that_all_end_at_once_end_the_crawl(tmp_path: Path) -> None:
         pytest.raises(RunFailed, match="in a row ended at once"),
     ):
         crew.bury_all()
+
+
+@pytest.mark.parametrize(("code", "said"), [(NO_ROOM, "no room left"), (UNWRITABLE, "look after the disk")])
+def test_a_client_that_cannot_write_its_archive_ends_the_crawl_with_one_sentence(
+    tmp_path: Path, code: int, said: str
+) -> None:
+    with closing(Doomed(1, lambda name: ["sh", "-c", f"exit {code}"], tmp_path)) as crew:
+        crew.fill()
+        [(name, member)] = crew._members.items()
+        until(lambda: member.code is not None)
+        with pytest.raises(DiskFull, match=said):
+            crew.reap(name)
 
 
 def test_many_clients_that_hang_together_are_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

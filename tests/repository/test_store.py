@@ -1,5 +1,8 @@
 """The contract of a store, run on every kind of store."""
 
+import errno
+import os
+import sqlite3
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -7,7 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from sanderling.errors import BadFolder, Damaged
+from sanderling.errors import BadFolder, Damaged, DiskFails, DiskFull
 from sanderling.model import (
     DUE_AT_ONCE,
     Change,
@@ -27,8 +30,10 @@ from sanderling.model import (
 )
 from sanderling.repository import views
 from sanderling.repository.address import located
+from sanderling.repository.disk import disk_trouble
 from sanderling.repository.postgres import PostgresStore
 from sanderling.repository.sqlite import SCHEMA, SqliteStore
+from sanderling.repository.sqlite.database import _cannot_write
 from sanderling.repository.store import Store
 from sanderling.testing.postgres import PostgresServer
 from sanderling.urls import identity
@@ -375,3 +380,23 @@ def test_what_somebody_asked_for_is_due_before_all_others_and_not_forgotten(stor
     store.forget_due()
     assert store.due(0.0, DUE_AT_ONCE) == [(7, 1)]
     assert [task.url for task in store.take(7, 5, set())] == ["http://e.org/queued"]
+
+
+@pytest.mark.parametrize(
+    ("number", "kind"),
+    [(errno.ENOSPC, DiskFull), (errno.EDQUOT, DiskFull), (errno.EIO, DiskFails), (errno.EROFS, DiskFails)],
+)
+def test_trouble_with_the_disk_is_one_sentence_wherever_it_is_met(number: int, kind: type[DiskFull]) -> None:
+    with pytest.raises(DiskFull, match="nothing committed is lost") as raised, disk_trouble():
+        raise OSError(number, os.strerror(number))
+    assert type(raised.value) is kind
+    with pytest.raises(FileNotFoundError), disk_trouble():
+        Path("/nonexistent").stat()
+
+
+def test_a_disk_that_fails_is_not_called_full(tmp_path: Path) -> None:
+    found = _cannot_write(sqlite3.OperationalError("disk I/O error"), tmp_path / "sanderling.db")
+    assert isinstance(found, DiskFails) and "look after the disk" in str(found)
+    full = _cannot_write(sqlite3.OperationalError("database or disk is full"), tmp_path / "sanderling.db")
+    assert isinstance(full, DiskFull) and not isinstance(full, DiskFails)
+    assert _cannot_write(sqlite3.OperationalError("no such table: x"), tmp_path / "sanderling.db") is None

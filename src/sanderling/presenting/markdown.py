@@ -103,8 +103,8 @@ def chunk_lines(pages: Iterable[MarkdownPage]) -> Iterator[bytes]:
 
 
 def name(url: str, marked: bool = False) -> PurePosixPath:
-    """A file name from which the URL can be read. If that is not possible, or it is to be `marked`, a
-    hash makes the name unique."""
+    """A file name from which the URL can be read. If that is not possible, or if it is to be
+    `marked`, a hash makes the name unique."""
     parts = urlsplit(url)
     path = parts.path + ("index" if parts.path.endswith("/") or not parts.path else "")
     host, *steps = [

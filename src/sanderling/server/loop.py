@@ -17,6 +17,7 @@ from sanderling.processes import entry_points
 from sanderling.processes.companion import Companion
 from sanderling.processes.descriptors import make_room_for_clients
 from sanderling.repository import archives, fencing
+from sanderling.repository.disk import disk_trouble
 from sanderling.repository.folder import Folder
 from sanderling.repository.store import Store
 from sanderling.server import extractors
@@ -98,7 +99,8 @@ class CrawlServer:
         with contextlib.ExitStack() as undo:
             self._absence = StoreAbsence(self._notify, self._is_ending)
             begin = place(folder, settings, undo)
-            opened = open_crawl(folder, settings, seeds, undo, self._absence.wait)
+            with disk_trouble():
+                opened = open_crawl(folder, settings, seeds, undo, self._absence.wait)
             settings = opened.settings
             if loaded:
                 extractors.note_keys(loaded, opened.store)
@@ -224,7 +226,8 @@ class CrawlServer:
             self._messenger.start()
             if not self._frontier.exhausted():
                 self._clients.start()
-            self._loop(on_progress)
+            with disk_trouble():
+                self._loop(on_progress)
             self._kept_files.check(self._published)
             if not self.stopped:
                 self._final_ranking.begin(self._frontier.counts)
@@ -368,13 +371,14 @@ class CrawlServer:
         at_work = self._clients.dismiss()
         deadline = time.monotonic() + LAST_WORDS
         try:
-            while self._sound and self._clients.connected and time.monotonic() < deadline:
-                self._serve(0.05)
+            with disk_trouble():
+                while self._sound and self._clients.connected and time.monotonic() < deadline:
+                    self._serve(0.05)
         except (DiskFull, StoreAway):
             self._sound = False
         self._clients.disband(max(0.0, deadline - time.monotonic()), at_work)
         self._indexer.close()
-        with contextlib.suppress(DiskFull, StoreAway):  # then it is done when the crawl goes on
+        with contextlib.suppress(DiskFull, StoreAway), disk_trouble():  # then it is done when the crawl goes on
             if self._sound:
                 self._detection.close()
                 self._frontier.close()

@@ -5,7 +5,7 @@ Not in the crawl's own folder, because a socket's path must be short.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sanderling.processes.scratch import scratch
@@ -25,4 +25,5 @@ def run_folder(folder: Path) -> Iterator[Path]:
         try:
             yield place
         finally:
-            link.unlink(missing_ok=True)
+            with suppress(OSError):  # on a disk that fails, which is told already
+                link.unlink(missing_ok=True)

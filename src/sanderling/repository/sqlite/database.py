@@ -14,6 +14,7 @@ import msgspec
 from sanderling.errors import BadFolder, Damaged, DiskFails, DiskFull
 from sanderling.model import Counts
 from sanderling.repository import archives, migrations
+from sanderling.repository.disk import FULL
 from sanderling.repository.known_file import MARK, KnownFile
 from sanderling.repository.shared_queries import SharedQueries
 from sanderling.repository.sqlite.identities import Finder, Identities, Numbers
@@ -42,7 +43,6 @@ READER_CACHE_KIB = 16_384
 
 # Bytes: with less, a disk counts as full.
 _ROOM = 1 << 20
-_FULL = "the disk is full: nothing committed is lost; free some space and run it again"
 _META = "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
 
 
@@ -66,14 +66,14 @@ def _needs_no_log(db: sqlite3.Connection, path: Path) -> bool:
 def _cannot_write(error: sqlite3.DatabaseError, path: Path) -> DiskFull | None:
     """What is said of a disk that is full or fails; None for other errors."""
     if "full" in str(error):
-        return DiskFull(_FULL)
+        return DiskFull(FULL)
     if "disk I/O" not in str(error):
         return None
     if resource.getrlimit(resource.RLIMIT_FSIZE)[0] != resource.RLIM_INFINITY:  # a file may not grow
-        return DiskFull(_FULL)
+        return DiskFull(FULL)
     with contextlib.suppress(OSError):
         if shutil.disk_usage(path.parent).free < _ROOM:  # a log without room is an I/O error, too
-            return DiskFull(_FULL)
+            return DiskFull(FULL)
     return DiskFails(f"{path} cannot be written or read ({error}): nothing committed is lost; look after the disk")
 
 
