@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sanderling.cli import main
 from sanderling.errors import IndexInUse, UsageError
 from sanderling.search import embedding, semantic, vectors
 from sanderling.search.embedding import embedder
@@ -152,3 +153,16 @@ def test_texts_without_words_have_no_direction() -> None:
 )
 def test_a_question_asks_for_any_of_its_words(question: str, asked: str) -> None:
     assert semantic.any_word(question) == asked
+
+
+def test_versions_that_are_not_kept_leave_no_vectors(library: Library) -> None:
+    for n in range(4):
+        library.page("http://e.org/birds", f"{PAGES['birds']} Turn {n}.", at=NOW + n, title="birds")
+    assert len(find(library, "how far do shorebirds migrate?", versions=True).hits) >= 1
+    root = semantic.folder_of(library.folder)
+    before = vectors.note_of(root).passages
+    library.close()
+    assert main(["prune", str(library.folder.path), "--keep", "1 version"]) == 0
+    (hit,) = find(library, "how far do shorebirds migrate?", versions=True).hits
+    assert "Turn 3" in hit.snippet_text
+    assert vectors.note_of(root).passages == before // 4

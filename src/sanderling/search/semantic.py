@@ -15,6 +15,7 @@ from tantivy import Query as Matching
 from xxhash import xxh3_64_intdigest
 
 from sanderling.repository.folder import Folder
+from sanderling.repository.pruning import forgotten
 from sanderling.repository.store import IndexStore
 from sanderling.search import searchable
 from sanderling.search.embedding import embedder
@@ -37,6 +38,9 @@ MOST: Final = 200
 # (`python -m bench semantic`).
 _SHARE: Final = 0.5
 
+# With a larger share of vectors of versions that are not kept any more, all are made again.
+_GONE: Final = 0.25
+
 OnProgress = Callable[[int, int], bool]
 
 
@@ -57,7 +61,10 @@ def catch_up(
             note = VectorNote()
         writer = VectorWriter(root, note)
         try:
-            counts, number = writer.text_counts(), note.number
+            left = forgotten(store).number
+            if note.forgotten != left and writer.share_without(_versions(store)) > _GONE:
+                writer.begin_anew()
+            counts, number = writer.text_counts(), writer.note.number
             while number < indexed and (found := _after(searcher, number)):
                 owners, texts = list[tuple[int, int, int, int]](), list[str]()
                 for number, page, title, text in found:
@@ -72,11 +79,11 @@ def catch_up(
                 done += len(found)
                 going = on_progress(number, indexed)
                 if done % _COMMIT_EVERY < len(found) or not going:
-                    writer.commit(number, _seen(store, number))
+                    writer.commit(number, _seen(store, number), left)
                 if not going:
                     return done
             if done:
-                writer.commit(number, _seen(store, number))
+                writer.commit(number, _seen(store, number), left)
         finally:
             writer.close()
     return done
@@ -112,6 +119,10 @@ def _after(searcher: tantivy.Searcher, number: int) -> list[tuple[int, int, str,
         text = document.get_first("text") or document.get_first("signs") or ""
         found.append((int(its_number or 0), int(page or 0), str(document.get_first("title") or ""), str(text)))
     return found
+
+
+def _versions(store: IndexStore) -> set[int]:
+    return {row[0] for row in store.select("SELECT number FROM versions")}
 
 
 def _seen(store: IndexStore, number: int) -> str:

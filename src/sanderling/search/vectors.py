@@ -39,6 +39,7 @@ class VectorNote(msgspec.Struct, frozen=True):
     passages: int = 0
     number: int = 0  # the last version with vectors
     seen: str = ""  # when and where that was, to know another crawl
+    forgotten: int = 0  # the last removal of versions that it followed
 
 
 class Near(NamedTuple):
@@ -110,17 +111,28 @@ class VectorWriter:
         texts = np.fromfile(self._root / "owners", OWNER, self.note.passages)["text"]
         return dict(zip(*(each.tolist() for each in np.unique(texts, return_counts=True)), strict=True))
 
+    def share_without(self, versions: set[int]) -> float:
+        """The share of the passages that are of no version among these."""
+        numbers = np.fromfile(self._root / "owners", OWNER, self.note.passages)["number"]
+        return 1 - float(np.isin(numbers, np.fromiter(versions, np.int64)).mean()) if len(numbers) else 0.0
+
+    def begin_anew(self) -> None:
+        self.note = VectorNote()
+        write_whole(self._root / "note.json", msgspec.json.encode(self.note))
+        for file in self._files.values():
+            file.truncate(0)
+
     def add(self, owners: list[tuple[int, int, int, int]], vectors: Matrix) -> None:
         self._files["owners"].write(np.array(owners, OWNER).tobytes())
         self._files["bits"].write(_signs(vectors).tobytes())
         self._files["codes"].write(np.rint(vectors * _FINEST).astype(np.int8).tobytes())
         self.note = msgspec.structs.replace(self.note, passages=self.note.passages + len(owners))
 
-    def commit(self, number: int, seen: str) -> None:
+    def commit(self, number: int, seen: str, forgotten: int) -> None:
         for file in self._files.values():
             file.flush()
             os.fsync(file.fileno())
-        self.note = msgspec.structs.replace(self.note, number=number, seen=seen)
+        self.note = msgspec.structs.replace(self.note, number=number, seen=seen, forgotten=forgotten)
         write_whole(self._root / "note.json", msgspec.json.encode(self.note))
 
     def close(self) -> None:
