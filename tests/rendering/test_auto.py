@@ -14,6 +14,8 @@ from tests.rendering.test_rendered_crawl import is_browser
 from tests.servers import Answer, PageServer, links
 from tests.waiting import until
 
+# On a busy machine a page takes longer to settle than a crawl waits for it.
+CALM = (*FAST, "--render-timeout", "4m")
 PAGES = 6
 STATIC = 12
 WORDS = b"<p>the sanderling runs along the beach</p>"
@@ -36,7 +38,7 @@ def test_only_patterns_where_a_browser_brings_more_are_rendered(
     sanderling: Run, site: PageServer, tmp_path: Path
 ) -> None:
     folder = tmp_path / "crawl"
-    assert sanderling("crawl", site.origin + "/", "-d", folder, *FAST, "--clients", 1).code == 0
+    assert sanderling("crawl", site.origin + "/", "-d", folder, *CALM, "--clients", 1).code == 0
     pages = listed(sanderling, folder)
     assert {path for path in pages if path.startswith("/page/")} == {f"/page/{n}" for n in range(PAGES)}
     assert pages["/page/5"]["title"] == "Page 5"
@@ -49,7 +51,7 @@ def test_only_patterns_where_a_browser_brings_more_are_rendered(
     assert f"rendering  {host}/page/0: rendered, " in text and f"{host}/short/0: not rendered, " in text
 
     # The next run knows what was learned: no sample, and the same DOM.
-    again = sanderling("crawl", "-d", folder, "--again", *FAST)
+    again = sanderling("crawl", "-d", folder, "--again", *CALM)
     assert " 0 changed" in again.out, again.out
     assert site.requests["/api/3.json"] == 2
 
@@ -63,7 +65,7 @@ def test_no_browser_stays_alive_after_the_samples_of_a_static_site(site: PageSer
 
     site.table["/"] = links(*(f"/short/{n}" for n in range(STATIC)), "/held")
     site.table["/held"] = held
-    with started("crawl", site.origin + "/", "-d", tmp_path / "crawl", *FAST, stdout=DEVNULL, stderr=DEVNULL) as crawl:
+    with started("crawl", site.origin + "/", "-d", tmp_path / "crawl", *CALM, stdout=DEVNULL, stderr=DEVNULL) as crawl:
         until(lambda: any(map(is_browser, descendants(crawl.pid))))
         until(lambda: not any(map(is_browser, descendants(crawl.pid))))
         assert crawl.poll() is None
@@ -82,10 +84,10 @@ def test_a_page_that_no_browser_rendered_is_rendered_at_its_next_visit(
     assert isinstance(app_page, bytes)
     for n in range(3):
         site.table[f"/page/{n}"] = Answer(app_page, headers=(("ETag", '"1"'),))
-    assert sanderling("crawl", site.origin + "/page/0", "-d", folder, *FAST, "--browser", broken).code == 0
+    assert sanderling("crawl", site.origin + "/page/0", "-d", folder, *CALM, "--browser", broken).code == 0
     page = listed(sanderling, folder)["/page/0"]
     assert "not rendered" in page["reason"], page
-    again = sanderling("crawl", "-d", folder, "--again", *FAST, "--browser", browser())
+    again = sanderling("crawl", "-d", folder, "--again", *CALM, "--browser", browser())
     pages = listed(sanderling, folder)
     assert pages["/page/0"]["title"] == "Page 0" and not pages["/page/0"]["reason"], again.out
     assert set(pages) == {f"/page/{n}" for n in range(PAGES)}
@@ -94,11 +96,11 @@ def test_a_page_that_no_browser_rendered_is_rendered_at_its_next_visit(
 
 def test_never_starts_no_browser_and_a_pattern_limits_it(sanderling: Run, site: PageServer, tmp_path: Path) -> None:
     plain = tmp_path / "plain"
-    assert sanderling("crawl", site.origin + "/page/0", "-d", plain, *FAST, "--render", "never").code == 0
+    assert sanderling("crawl", site.origin + "/page/0", "-d", plain, *CALM, "--render", "never").code == 0
     assert set(listed(sanderling, plain)) == {"/page/0"} and site.requests["/app.js"] == 0
     some = tmp_path / "some"
     limits = ("--render", "always", "--render-include", "/page/[0-3]$")
-    assert sanderling("crawl", site.origin + "/page/0", "-d", some, *FAST, *limits).code == 0
+    assert sanderling("crawl", site.origin + "/page/0", "-d", some, *CALM, *limits).code == 0
     assert {path for path, row in listed(sanderling, some).items() if row["title"].startswith("Page")} == {
         f"/page/{n}" for n in (0, 1, 2, 3)
     }
