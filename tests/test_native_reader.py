@@ -1,5 +1,6 @@
 """The native reader says the same of a page as the tree does, to the bit, or gives the page up."""
 
+import json
 import os
 import random
 import re
@@ -71,6 +72,7 @@ READ = [
     "<h1>a<h2>b</h2>c</h1><custom-tag>d</custom-tag><section>e</section>",
     "<p>a\r\nb\rc<pre>\r\nd\r\ne</pre><a href='x\r\ny'>z</a>",
     "<a href=x><!doctype y>one<!----><!-- > -->two</b=\">three</a>",
+    "<a href=x>one<pre>\ntwo\nthree</pre></a>",
     "<DIV CLASS=x>Upper<P>Case</P></DIV><IMG SRC=x><Br/>y",
 ]  # fmt: skip
 
@@ -103,6 +105,13 @@ GIVEN_UP = [
 def test_a_simple_page_is_read_as_by_the_tree(extension: ModuleType, page: str) -> None:
     assert [compared(page.encode(), charset) for charset in (None, "utf-8")] == ["", ""]
     assert compared(page.encode(), "utf-8", follow_nofollow=True) == ""
+
+
+def test_what_libfuzzer_kept_is_read_as_by_the_tree_or_given_up(extension: ModuleType) -> None:
+    """Small inputs that reach different code, from `python -m bench reader --fuzz`."""
+    kept: list[str] = json.loads(Path(__file__).with_name("native_corpus.json").read_text())
+    whys = Counter(compared(page.encode("latin-1"), charset) for page in kept for charset in (None, "utf-8"))
+    assert whys[""] > 90 and len(whys) > 15, whys
 
 
 def test_halves_of_a_letter_do_not_meet(extension: ModuleType) -> None:

@@ -943,11 +943,14 @@ static PyObject *text_between(PyObject *self, PyObject *const *given, Py_ssize_t
                     break;
             at += at < end;
         } else {
-            for (at += 1 + (at[1] == '/'); at < end && !is(*at, ENDS_NAME); at++)
+            const byte *name = at + 1 + (at[1] == '/');
+            for (at = name; at < end && !is(*at, ENDS_NAME); at++)
                 ;
+            int begins_lines = name[-1] != '/' && named(name, (size_t)(at - name), "pre");
             at = attributes(at, end, NULL);
             if (at == NULL)
                 break;
+            at += begins_lines && at < end && *at == '\n';
         }
     }
     PyObject *made = PyUnicode_DecodeUTF8(text.data ? (char *)text.data : "", (Py_ssize_t)text.size, "replace");
