@@ -66,9 +66,9 @@ def test_an_interrupted_export_goes_on(tmp_path: Path) -> None:
 
     (tmp_path / "out").mkdir()
     with pytest.raises(KeyboardInterrupt):
-        ExportFolder(tmp_path / "out").write(broken())
-    assert ExportFolder(tmp_path / "out").write(files) == FilesWritten(1, 2, 0)
-    assert ExportFolder(tmp_path / "out").write(files[1:3]) == FilesWritten(0, 2, 1)
+        ExportFolder(tmp_path / "out", "site").write(broken())
+    assert ExportFolder(tmp_path / "out", "site").write(files) == FilesWritten(1, 2, 0)
+    assert ExportFolder(tmp_path / "out", "site").write(files[1:3]) == FilesWritten(0, 2, 1)
     assert sorted(path.name for path in (tmp_path / "out" / "a").iterdir()) == ["1.txt", "2.txt"]
 
 
@@ -93,6 +93,8 @@ def test_a_page_as_one_file(sanderling: Run, tmp_path: Path) -> None:
     (frame,) = re.findall(r'src="data:text/html;charset=utf-8;base64,([^"]+)', html)
     assert "A frame" in base64.b64decode(frame).decode() and "data:text/css" in base64.b64decode(frame).decode()
     assert "wrote 2 files" in sanderling("export", folder, "--format", "single", "-o", out).err
+    other = sanderling("export", folder, "--format", "site", "-o", out)
+    assert other.code == 2 and "is not empty" in other.err  # it would remove what is there
     wrong = sanderling("export", folder, "--format", "single", "-o", "-")
     assert wrong.code == 2 and "is written to a folder" in wrong.err
     assert "does not take" in sanderling("export", folder, "--format", "pdf", "-o", out, "--since", "1d").err

@@ -141,7 +141,7 @@ def _folder(options: argparse.Namespace) -> int:
         raise UsageError(f"{options.format} is written to a folder, a file for each page; name one with -o")
     if options.since or options.until or options.table or options.sign or (options.urls and options.format in WHOLE):
         raise UsageError(f"--format {options.format} does not take these options; see `sanderling export --help`")
-    folder_files, left_out, progress = ExportFolder(out), export.LeftOut(), NowAndThen()
+    folder_files, left_out, progress = ExportFolder(out, options.format), export.LeftOut(), NowAndThen()
     if out.is_dir() and any(out.iterdir()) and not options.force and not folder_files.is_ours():
         raise UsageError(f"{out} is not empty; choose another name or add --force")
     with reading(options.dir) as (folder, store):

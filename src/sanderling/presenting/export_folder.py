@@ -34,11 +34,11 @@ class FilesWritten(NamedTuple):
 
 
 class ExportFolder:
-    """The files below a folder."""
+    """The files below a folder, of one format: another one would remove them."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, form: str) -> None:
         self._path = path
-        self._memory = path / MEMORY
+        self._memory = path / (MEMORY if form == "markdown" else f".sanderling-{form}.json")
         self._known: dict[str, str] = {}
         if self._memory.exists():
             try:
