@@ -6,6 +6,7 @@ pywb has about 40 dependencies of its own, so it has an environment of its own: 
 """
 
 import json
+import shutil
 import subprocess
 import time
 import urllib.request
@@ -91,6 +92,22 @@ def test_the_exported_index_has_the_keys_of_pywb(archive: tuple[Path, dict[str, 
     made = made_by_pywb(place / "crawl")
     theirs = {each for each in map(capture, made.splitlines()) if each.url in shown}
     assert {each for each in exported(place) if each.url in shown} == theirs
+
+
+def test_what_pruning_leaves_replays_in_pywb(
+    archive: tuple[Path, dict[str, list[bytes]]], sanderling: Run, tmp_path: Path
+) -> None:
+    crawled, shown = archive
+    folder = tmp_path / "crawl"
+    shutil.copytree(crawled / "crawl", folder)
+    assert sanderling("prune", folder, "--keep", "1 version").code == 0
+    place = collection(folder, sanderling)
+    captures = exported(place)
+    assert {capture(each).url for each in made_by_pywb(folder).splitlines()} >= shown.keys()
+    with pywb(place) as home:
+        for url, bodies in shown.items():
+            found = [fetched(f"{home}/all/{each.at}id_/{each.url}") for each in captures if each.url == url]
+            assert found == [bodies[-1]] * (1 if len(bodies) == 2 else 2), url  # unchanged ones were seen twice
 
 
 @pytest.fixture(scope="module")
