@@ -51,7 +51,8 @@ def test_one_package_fills_every_door(
     folder, told = tmp_path / "crawl", tmp_path / "told"
     folder.mkdir()
     (folder / "sanderling.toml").write_text(f'notify = ["curlew://{told}"]\n')
-    chosen = ("--extractor", "bill", "--url-filter", "no-calendar", "--fetcher", "marked", "--order", "least-linked")
+    chosen = ("--extractor", "bill", "--url-filter", "no-calendar", "--fetcher", "marked", "--order", "least-linked",
+              "--assignment", "alphabet")  # fmt: skip
     ran = run("crawl", site.origin, "-d", folder, *chosen, "--no-sitemaps", *FAST)
     assert ran.code == 0, ran.err
     pages = listed(run, folder)

@@ -241,6 +241,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     body_memory: Annotated[int, _setting("size", "Speed", "memory per client for bodies in flight, at least twice max_body (and max_media, with requisites); when it is used up, requests wait")] = 256 << 20
     per_host: Annotated[int, _setting("count", "Manners", "maximum connections to one host; raise it only for your own site", ge=1, le=16_000, offered=100)] = 1
     by_address: Annotated[bool, _setting("flag", "Manners", "hosts at one IP address share one pause and one client, as if they were one host (not through a proxy)")] = False
+    assignment: Annotated[str | None, _setting("text", "Network", "your own function that says which client a host belongs to: file.py:function, package.module:function or the name of an entry point (default: a hash of the host)", metavar="FUNCTION")] = None
     delay: Annotated[float | None, _setting("duration", "Manners", "fixed pause between fetches from one host, instead of the adaptive pause", offered=DAY)] = None
     delay_factor: Annotated[float, _setting("number", "Manners", "adaptive pause: this many times as long as the last fetch took", offered=1000)] = 4.0
     max_delay: Annotated[float, _setting("duration", "Manners", "maximum length of the adaptive pause", offered=DAY)] = 30.0

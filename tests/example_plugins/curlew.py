@@ -24,6 +24,11 @@ def no_calendar(url: str) -> str | None:
     return "it is a calendar" if "/calendar/" in url else None
 
 
+def alphabet(host: str, clients: list[str]) -> str:
+    """An assignment: which client a host belongs to."""
+    return clients[ord(host.partition("://")[2][0]) % len(clients)]
+
+
 class Marked:
     """A fetcher around that of the product: requests carry one more header."""
 

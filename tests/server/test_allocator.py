@@ -1,10 +1,12 @@
 import time
 from collections.abc import Collection
+from pathlib import Path
 
 import pytest
 
 from sanderling.model import Host, HostLease, HostNote, Task
 from sanderling.server.frontier.allocator import FIRST_STOCK, LARGEST_STOCK, Allocator, TaskQueue, owner
+from sanderling.server.frontier.assignment import assignment
 from sanderling.settings import Settings
 
 
@@ -349,3 +351,19 @@ def test_the_plan_of_a_lease_follows_the_pauses(monkeypatch: pytest.MonkeyPatch)
     for task in lease.tasks:
         made.settle([(task.id, False)])
     assert made.paces["a"].late < 1.25  # all of them came before their time
+
+
+def test_the_user_may_say_which_client_a_host_belongs_to(tmp_path: Path) -> None:
+    code = "def of(host, clients):\n    return {'1': clients[0], '2': clients[1], '3': 'nobody'}[host[-1]]\n"
+    (tmp_path / "mine.py").write_text(code)
+    mine = assignment(Settings(assignment="mine.py:of"), tmp_path)
+    assert [mine(f"http://{host}", ["b", "a"]) for host in (1, 2)] == ["a", "b"]
+    # It names nobody who is there; it fails.
+    for host in ("http://3", "http://4"):
+        assert mine(host, ["a", "b"]) == owner(host, ["a", "b"])
+    queue, made = Queue({1: 50, 2: 50}), Allocator(Settings(), assignment=mine)
+    for host in (1, 2):
+        made.add(Host(host, f"http://{host}"), 50, False)
+    made.join("a")
+    made.join("b")
+    assert [set(leased(queue.lease(made, client, 99, 99))) for client in "ab"] == [{"http://1"}, {"http://2"}]

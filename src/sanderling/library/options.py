@@ -53,6 +53,7 @@ class CrawlOptions(TypedDict, total=False):
     body_memory: Size
     per_host: int
     by_address: bool
+    assignment: str | None
     delay: Duration
     delay_factor: float
     max_delay: Duration

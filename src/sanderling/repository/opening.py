@@ -45,6 +45,8 @@ def settings_for(folder: Folder, chosen: dict[str, object]) -> tuple[Settings, l
     # In the folder's settings, files are named from the folder on.
     plugins = {name: tuple(map(from_here, getattr(settings, name))) for name in PLUGINS if name in chosen}
     settings = msgspec.structs.replace(settings, **plugins)
+    if settings.assignment and "assignment" in chosen:
+        settings = msgspec.structs.replace(settings, assignment=from_here(settings.assignment))
     if settings.take_at:
         settings = msgspec.structs.replace(settings, take_at=tokens_from(Path(), settings.take_at))
     if folder.exists() and settings.store != kept.store:

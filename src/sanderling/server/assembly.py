@@ -13,6 +13,7 @@ from sanderling.server.frontier import beginning
 from sanderling.server.frontier.admission import Admission
 from sanderling.server.frontier.allocator import Allocator
 from sanderling.server.frontier.asked_pages import AskedPages
+from sanderling.server.frontier.assignment import assignment
 from sanderling.server.frontier.collection import PageCollection
 from sanderling.server.frontier.due import DueTimes
 from sanderling.server.frontier.event_hints import EventHints
@@ -93,7 +94,7 @@ def assemble(
     admission = Admission(store, settings, seeds, gate, hosts, ordering, observer.reporting())
 
     # Who gets them, and when.
-    allocator = Allocator(settings, gate.most_at_once, crew, seeds.private_addresses)
+    allocator = Allocator(settings, gate.most_at_once, crew, seeds.private_addresses, assignment(settings, folder.path))
     transitions = Transitions(store, ledger, hosts, allocator, seeds)
     connectivity = _connectivity(settings, seeds, refresher, say)
     outages = HostOutages(allocator, settings.host_patience, settings.retry_wait, say)

@@ -44,6 +44,8 @@ LONGEST_PAUSE = 60.0
 # the clock was set back.
 LONGEST_NOTED = 300.0
 
+# Which of some places a host, or an address, belongs to.
+Assignment = Callable[[str, Collection[str]], str]
 StockLimit = Callable[[int], int]  # how many URLs of a host may be leased, by what is known of it
 
 
@@ -136,6 +138,7 @@ class Allocator:
         stock_limit: StockLimit = lambda _: LARGEST_STOCK,
         crew: int = 1,
         private_addresses: Callable[[str], list[str]] = lambda _: [],
+        assignment: Assignment = owner,
     ) -> None:
         """`crew` is how many clients there will be: the first must not take the connections of
         those still to come.
@@ -144,6 +147,7 @@ class Allocator:
         """
         self._stock_limit = stock_limit
         self._private_addresses = private_addresses
+        self._owner = assignment
         self._crew = crew
         self._per_host = max(1, settings.per_host)
         self._unhurried = settings.delay != 0
@@ -560,7 +564,7 @@ class Allocator:
         if not self._belongs:
             return ""
         name, near = (site.address.name, site.address.near) if site.address else (site.host.origin, site.near)
-        return self._at.get(owner(name, places_near(self._at, near) if near else self._at), "")
+        return self._at.get(self._owner(name, places_near(self._at, near) if near else self._at), "")
 
     def _withdraw(self, site: QueuedHost) -> None:
         self._lines[self._line_of(site)].pop(site.host.id, None)
