@@ -136,10 +136,7 @@ class Holding:
         """Lets go of views as far as their kind was worth its visits, and of samples at `last`."""
         for why, count in list(self._views[host].items()):
             kind = argument_of(why)
-            found = watched.views.find(kind)
-            if found.deferred and not found.known:
-                continue
-            most = watched.views.sample(kind, count) if last else min(found.room, MOST_AT_ONCE)
+            most = watched.views.sample(kind, count) if last else min(watched.views.room(kind), MOST_AT_ONCE)
             freed = self.release(host, why, most, lessons) if most else []
             for id in freed:
                 watched.views.released(id, kind)

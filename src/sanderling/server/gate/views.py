@@ -117,7 +117,6 @@ class ViewAddress(NamedTuple):
 
     kinds: list[str]  # by folder, the deepest first
     word: str  # the last part of its path with its parameters, if that is a word for a view
-    parameters: list[str]  # a kind for each of its parameters, whatever the others are
 
 
 class HostViews:
@@ -169,23 +168,28 @@ class HostViews:
         if not kind.known and any(identity(page) in self._pages for page in _shown(url, found.word)):
             kind.deferred = True
             return kind.text
-        if not kind.room:
+        if not self.room(kind.text):
             return kind.text
-        if not kind.known and found.parameters:
-            named = [self.find(text, IN_OTHERS) for text in found.parameters]
-            settled = any(each.dull for each in named)
-            if not any(each.room and not (settled and each.seems_dull) for each in named):
-                return min(named, key=lambda each: each.dull).text
-            for each in named:
-                each.under_way += 1
         self.released(id, kind.text)
         return ""
+
+    def room(self, text: str) -> int:
+        """How many more URLs of a kind may be visited now."""
+        kind = self.find(text)
+        if kind.known:
+            return kind.room
+        named = [self.find(each, IN_OTHERS) for each in _parameters(text)]
+        settled = any(each.dull for each in named)
+        closed = named and not any(each.room and not (settled and each.seems_dull) for each in named)
+        return 0 if closed or kind.deferred else kind.room
 
     def released(self, id: int, kind: str) -> None:
         """A URL that was held back is visited after all."""
         if len(self._under_way) < MOST_UNDER_WAY:
             self._under_way[id] = kind
             self.find(kind).under_way += 1
+            for each in _parameters(kind):
+                self.find(each, IN_OTHERS).under_way += 1
 
     def forget_lost(self) -> None:
         """Nothing is queued any more: what was under way was excluded, or merged with another."""
@@ -242,10 +246,11 @@ class HostViews:
     def _judged(self, id: int, url: str, new: bool) -> bool:
         found = self._address(url)
         named = [found.word] if found.word else []
-        kinds = [*dict.fromkeys([self._under_way.pop(id), *named, *found.kinds, *found.parameters])]
+        parameters = _parameters(found.kinds[-1])
+        kinds = [*dict.fromkeys([self._under_way.pop(id), *named, *found.kinds, *parameters])]
         if not new:
             self._dull_now[id] = kinds
-        for text in found.parameters:
+        for text in parameters:
             self.find(text, IN_OTHERS)
         return self._count(kinds, new)
 
@@ -314,9 +319,8 @@ class HostViews:
         least = min(FOLDERS, max(0, len(folders) - is_folder))
         depths = range(max(least, min(DEEPEST, len(folders))), least - 1, -1)
         above = [f"/{''.join(f'{part}/' for part in folders[:depth])}*" for depth in depths]
-        parameters = [f"{above[-1]}?...{name}" for name in dict.fromkeys(name for name, _, _ in pairs)]
         word = self._word(parts)
-        return ViewAddress([each + asked for each in above], word and word + asked, parameters)
+        return ViewAddress([each + asked for each in above], word and word + asked)
 
     def _parameter(self, name: str, value: str) -> str:
         """A parameter as part of a kind: with its value if that is a word for a view."""
@@ -330,6 +334,13 @@ class HostViews:
     def _forget_one(self) -> None:
         idle = (text for text, kind in self.kinds.items() if not kind.dull and not kind.under_way)
         del self.kinds[next(idle, next(iter(self.kinds)))]
+
+
+def _parameters(kind: str) -> list[str]:
+    """A kind for each parameter of a kind, whatever its value and the others are."""
+    folder, _, asked = kind.partition("?")
+    names = dict.fromkeys(pair.partition("=")[0] for pair in asked.split("&")) if asked else ()
+    return [f"{folder}?...{name}" for name in names if not name.startswith("...")]
 
 
 def _shown(url: str, word: str) -> list[str]:
