@@ -1,9 +1,10 @@
 """`sanderling lab focus`: how soon does a crawl find the pages of a topic?
 
 It simulates crawls of webs in which the topic of every page is known: a synthetic web whose links
-lead to a page of the same topic with a probability (the topical locality), and the documentation
-web, or any finished crawl of it, with topics by section. A model learns the topic from 20 examples
-and 60 counter-examples, which are not counted. The crawls know only what a crawler would know.
+lead to a page of the same topic with a probability (the topical locality), universities whose
+papers are found only by "Faculty list → Publications", and the documentation web, or any finished
+crawl of it, with topics by section. A model learns the topic from 20 examples and 60
+counter-examples, which are not counted. The crawls know only what a crawler would know.
 "topic" is the order of `crawl --topic`, with its tunnelling and exploring. The others are
 breadth-first, PageRank, best-first by the relevance of the first page that links to a URL, and Fish
 and Shark search with the similarity they were published with, the likeness to the mean of the
@@ -30,14 +31,17 @@ from sanderling.model import State
 from sanderling.presenting.arguments import count, pathname, positive
 from sanderling.presenting.plot import plot, require_png, save_png, table
 from sanderling.server.frontier.distributor import EXPLORING, cuts
-from sanderling.server.gate.tunnel import WORTH_WRITING
+from sanderling.server.gate.tunnel import FEWEST_IN_TURN, WORTH_WRITING
 from sanderling.server.ranking.focus import Focus
 from sanderling.server.ranking.order import Snapshot
 from sanderling.server.ranking.orders import topic
 from sanderling.server.ranking.reranker import FEWEST_PAGES, GROWTH
 from sanderling.settings import Settings
+from sanderling.topics.paths import PathModel
 
 AFTER = (5, 10, 20, 30, 50)
+# A report has about so many pages.
+EVERY = 10
 LOCALITIES = (0.0, 0.5, 0.8)
 _X, _Y = "% of the pages fetched", "recall"
 
@@ -59,16 +63,20 @@ class FocusedCrawl:
         self._rank = np.zeros(count)
         self._pages, self._total = np.zeros(count), np.zeros(count)  # that link to each, and their relevances
         self._heap: list[tuple[float, int, int]] = []
+        self._paths = PathModel(self._settings.relatedness)
+        self._basis = np.zeros(count)  # ranks without what the kinds of links add
         self._depth = np.zeros(count, np.int32)
         for page in of.web.seeds:
             self._offer(page, 0, 1.0)
 
-    def run(self) -> list[int]:
+    def run(self, most: int = sys.maxsize) -> list[int]:
         visits: list[int] = []
         again = float(FEWEST_PAGES)
-        while (page := self._next(len(visits))) is not None:
+        while len(visits) < most and (page := self._next(len(visits))) is not None:
             visits.append(page)
             self._visit(page)
+            if not len(visits) % EVERY:
+                self._rank_in_turn()
             if len(visits) >= again:
                 self._rescore()
                 again = len(visits) * (1 + GROWTH)
@@ -93,16 +101,20 @@ class FocusedCrawl:
         relevance = float(self._of.relevance[page])
         host = int(self._of.web.host[page])
         self._focus.see(host, relevance)
+        self._paths.visited(page, relevance)
         near = 0 if relevance >= self._settings.relatedness else int(self._off_topic[page]) + 1
         for link in self._graph.links_of(page).tolist():
             if self._state[link] == State.FETCHED:
                 continue
             if self._state[link] == State.EXCLUDED:
                 self._depth[link] = self._depth[page] + 1
+                self._paths.met(link, page, self._of.web.urls[link], self._of.anchors[link][0])
             self._pages[link] += 1
             self._total[link] += relevance
             mean, total = float(self._total[link] / self._pages[link]), float(self._total[link])
             rank = self._focus.rank(float(self._of.words[link]), mean, total, int(self._of.web.host[link]))
+            self._basis[link] = rank
+            rank = self._paths.ranked(link, rank)
             moved = abs(rank - self._rank[link]) > WORTH_WRITING * max(rank, self._rank[link])
             if moved or self._off_topic[link] > near:
                 self._offer(link, min(near, int(self._off_topic[link])), rank)
@@ -121,10 +133,23 @@ class FocusedCrawl:
             self._focus.weigh(weights)
         else:
             score = topic.with_weights(snapshot)
-        self._rank[known] = score
+        self._basis[known] = score
+        self._rank_all()
+
+    def _rank_all(self) -> None:
+        """The job gives a rank to all that is queued."""
         queued = np.flatnonzero(self._state == State.QUEUED).tolist()
+        for page in queued:
+            self._rank[page] = self._paths.ranked(page, float(self._basis[page]))
         self._heap = [(-self._rank[page], self._tie[page], page) for page in queued]
         heapify(self._heap)
+
+    def _rank_in_turn(self) -> None:
+        """Between two jobs, what waits is ranked again by what links of its kinds have led to."""
+        for page in self._paths.next(FEWEST_IN_TURN):
+            rank = self._paths.ranked(page, float(self._basis[page]))
+            if self._state[page] == State.QUEUED and rank != self._rank[page]:
+                self._offer(page, int(self._off_topic[page]), rank)
 
 
 def _snapshot(of: TopicalWeb, known: "np.typing.NDArray[np.bool_]", state: "np.typing.NDArray[np.int8]", depth: "np.typing.NDArray[np.int32]") -> Snapshot:  # fmt: skip
@@ -294,6 +319,7 @@ def _webs(folder: Path | None, pages: int, seeds: int, first: int) -> Iterable[t
                 f"synthetic, locality {locality}",
                 [topical.synthetic(locality, seed, pages) for seed in range(first, first + seeds)],
             )
+        yield "universities", [topical.of_universities(seed) for seed in range(first, first + seeds)]
         return
     read = documentation(folder)
     for several in zip(*(topical.of_documentation(read, seed) for seed in range(first, first + seeds)), strict=True):

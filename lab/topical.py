@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from lab import webs
 from lab.sections import SECTIONS, Documentation, JudgedText, pages_of, told
+from lab.universities import universities
 from sanderling.arrays import Floats
 from sanderling.documents.html import HtmlPage
 from sanderling.testing import SyntheticWeb
@@ -29,6 +30,7 @@ class TopicalWeb(NamedTuple):
     counted: NDArray[np.bool_]  # all pages but the examples
     relevance: Floats
     words: Floats  # what the words of a link to each page say
+    anchors: list[tuple[str, str]]  # the text of the first link to each page, and the words around it
     likeness: Floats  # to the mean of the examples, the similarity that Fish and Shark search were published with
     link_likeness: Floats
     judge: Judge
@@ -84,4 +86,19 @@ def _judged(
     alike = Judge(train(topic, [Example(str(n), True, texts[n].example) for n in mine]).weights)
     likeness = np.array([alike.page(each.title, each.text) for each in texts])
     link_likeness = np.array([alike.link(*said, url) for said, url in zip(anchors, web.urls, strict=True)])
-    return TopicalWeb(web, topic, truth, counted, relevance, words, likeness, link_likeness, judge)
+    return TopicalWeb(web, topic, truth, counted, relevance, words, anchors, likeness, link_likeness, judge)
+
+
+def of_universities(seed: int) -> TopicalWeb:
+    """Universities whose papers are on the topic; each is a host of its own for what it brings."""
+    pages = universities(seed)
+    place = {page.path: n for n, page in enumerate(pages)}
+    anchors = [(page.title, "") for page in pages]
+    edges = [(n, place[path]) for n, page in enumerate(pages) for path, _ in page.links]
+    source, target = np.array(edges, np.int64).T
+    graph = webs.of_edges(source, target, len(pages))
+    urls = [f"http://universities.test{page.path}" for page in pages]
+    host = np.zeros(len(pages), np.int64)
+    web = webs.Web("universities", graph, [place["/"]], host, host, host, urls)
+    texts = [told(HtmlPage(page.body(seed), "utf-8", url)) for page, url in zip(pages, urls, strict=True)]
+    return _judged(web, "papers", np.array([page.on_topic for page in pages]), texts, anchors, seed)

@@ -212,7 +212,16 @@ def gopher(menus: Mapping[str, bytes]) -> Any:
 
 
 def ftp(files: Mapping[str, bytes]) -> Any:
-    """A read-only FTP server for anonymous, passive clients."""
+    """A read-only FTP server for anonymous, passive clients. Listings are as `ls -l` writes
+    them."""
+
+    def listed(folder: str) -> bytes:
+        inside = sorted({path.removeprefix(folder).partition("/")[::2] for path in files if path.startswith(folder)})
+        lines = [
+            f"{'d' if rest else '-'}rw-r--r-- 1 ftp ftp {len(files.get(folder + name, b''))} Jan 31 12:00 {name}"
+            for name, rest in dict(inside).items()
+        ]
+        return "\r\n".join([*lines, ""]).encode()
 
     def handle(client: socket.socket) -> None:
         def say(text: str) -> None:
@@ -220,20 +229,24 @@ def ftp(files: Mapping[str, bytes]) -> Any:
 
         say("220 ready")
         passive: socket.socket | None = None
+        folder = ""
         for line in client.makefile("rb"):
             verb, _, argument = line.decode().strip().partition(" ")
             if verb == "EPSV":
                 passive = socket.create_server(("127.0.0.1", 0))
                 say(f"229 passive (|||{passive.getsockname()[1]}|)")
-            elif verb == "RETR" and passive is not None and argument in files:
+            elif verb == "CWD":
+                folder = "" if argument == "/" else f"{folder}{argument}/"
+                say("250 ok" if any(path.startswith(folder) for path in files) else "550 no such folder")
+            elif passive is not None and (verb == "LIST" or (verb == "RETR" and folder + argument in files)):
                 say("150 here it comes")
                 data, _ = passive.accept()
-                data.sendall(files[argument])
+                data.sendall(listed(folder) if verb == "LIST" else files[folder + argument])
                 data.close()
                 passive.close()
                 say("226 done")
-            elif verb == "SIZE" and argument in files:
-                say(f"213 {len(files[argument])}")
+            elif verb == "SIZE" and folder + argument in files:
+                say(f"213 {len(files[folder + argument])}")
             elif verb in ("SIZE", "RETR"):
                 say("550 no such file")
             elif verb == "QUIT":
@@ -244,7 +257,6 @@ def ftp(files: Mapping[str, bytes]) -> Any:
                     "USER": "331 password",
                     "PASS": "230 welcome",
                     "PWD": '257 "/"',
-                    "CWD": "250 ok",
                     "TYPE": "200 ok",
                 }
                 say(replies.get(verb, "502 no"))

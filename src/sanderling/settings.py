@@ -71,6 +71,8 @@ CHOICES: dict[str, tuple[str, ...]] = {
 }
 # Kinds of files that pages need not get, because their text is the same without.
 BLOCKS = ("images", "fonts", "media", "styles", "none")
+# Links by them are followed only if the user says so.
+SCHEMES = ("ftp", "gopher")
 
 DURATIONS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": DAY}
 SIZES = {
@@ -207,6 +209,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     include: Annotated[tuple[str, ...], _setting("list", "Scope", "follow only links that match this pattern (RE2 syntax; repeatable)", offered=ANY)] = ()
     exclude: Annotated[tuple[str, ...], _setting("list", "Scope", "never follow URLs that match this pattern (RE2 syntax; repeatable)", offered=ANY)] = ()
     url_filters: Annotated[tuple[str, ...], _setting("list", "Scope", "your own functions that say which URLs are not followed: file.py:function, package.module:function or the name of an entry point (repeatable)", metavar="FUNCTION", flag="--url-filter")] = ()
+    follow_schemes: Annotated[tuple[str, ...], _setting("list", "Scope", "also follow links by these schemes: ftp, gopher (repeatable, or with commas); listings and menus are read", metavar="SCHEMES", offered=ANY)] = ()
     follow_links: Annotated[bool, _setting("flag", "Scope", "follow the links of pages and sitemaps; without it, only what your extractors follow")] = True
     sitemaps: Annotated[bool, _setting("flag", "Scope", "read the sitemaps that robots.txt names, or else /sitemap.xml (not with max_depth)", offered=ANY)] = True
     reports: Annotated[bool, _setting("flag", "Scope", "in a refresh, read the reports in which sites announce their changes")] = True
@@ -372,6 +375,10 @@ def read_value(name: str, value: Any) -> Any:
             raise BadSetting(f"keep = {value!r} is not {retention.EXPECTED}") from None
     if name == "quiet" and found and not _HOURS.fullmatch(found):
         raise BadSetting(f"{name} = {value!r} is not a span such as 22:00-06:30")
+    if name == "follow_schemes":
+        found = tuple(dict.fromkeys(scheme for each in found for scheme in re.split(r"[,\s]+", each.lower()) if scheme))
+        if not set(found) <= set(SCHEMES):
+            raise BadSetting(f"{name} = {value!r} is not a list of some of {', '.join(SCHEMES)}")
     if name == "block" and not set(found) <= set(BLOCKS):
         raise BadSetting(f"{name} = {value!r} is not a list of some of {', '.join(BLOCKS)}")
     if name in ("skip_types", "body_types") and not all(re.fullmatch(r"[\w.+-]+(/[\w.+-]*)?", each) for each in found):

@@ -30,9 +30,15 @@ def test_what_is_remembered_depends_on_the_folder() -> None:
 
 def test_what_is_not_on_the_web_is_no_link() -> None:
     table = LinkTable()
-    bad = ["javascript:void(0)", "mailto:x@y", "data:,x", "file:///etc/passwd", "ftp://e.org/", "gopher://e.org/",
+    bad = ["javascript:void(0)", "mailto:x@y", "data:,x", "file:///etc/passwd", "telnet://e.org/",
            "http://[", "blob:x", " #x", "  ", "http://u:p@e.org/x", "http://e.org/" + "y" * 9000]  # fmt: skip
     assert urls(table, "http://e.org/", *bad)[1] == ["http://e.org/x"]
+
+
+def test_links_by_ftp_and_gopher_are_told() -> None:
+    """Whether they are followed is for the scope to say."""
+    written = ["ftp://u:p@E.org/a#x", "gopher://e.org/1/b", "ftp://"]
+    assert urls(LinkTable(), "http://e.org/", *written)[1] == ["ftp://e.org/a", "gopher://e.org/1/b"]
 
 
 def test_new_links_are_named_as_they_are_written() -> None:

@@ -1,9 +1,12 @@
 """What a focused crawl makes of one more page that links to a URL in its queue."""
 
+from collections.abc import Iterator
+
 import pytest
 
 from sanderling.documents.links import pack
 from sanderling.model import Kind, NewUrl, Outcome, State, Task, Visit
+from sanderling.repository.store import TrailUrl
 from sanderling.server.gate.holding import Lessons
 from sanderling.server.gate.tunnel import Tunnel
 from sanderling.server.ranking.focus import Focus
@@ -16,6 +19,9 @@ class EmptyStore:
 
     def off_topic(self, most: int) -> list[tuple[int, int, int, int, float]]:
         return []
+
+    def trails(self, most: int) -> Iterator[TrailUrl]:
+        return iter(())
 
     def all_held(self, most: int) -> list[tuple[int, int, int, str]]:
         return []
@@ -57,8 +63,8 @@ def test_every_page_that_links_to_a_url_moves_its_rank_at_once() -> None:
         after(visited(1, 0.9, LINK), visited(2, 0.8, LINK)),
         after(visited(1, 0.9, LINK), visited(2, 0.1, LINK)),
     )
-    assert good == {LINK: (0, pytest.approx(focus.rank(0.2, 0.85, 1.7, HOST)))}
-    assert poor == {LINK: (0, pytest.approx(focus.rank(0.2, 0.5, 1.0, HOST)))}
+    assert good[LINK] == (0, pytest.approx(focus.rank(0.2, 0.85, 1.7, HOST)))
+    assert poor[LINK] == (0, pytest.approx(focus.rank(0.2, 0.5, 1.0, HOST)))
     assert good[LINK][1] > poor[LINK][1]  # type: ignore[operator]
 
 
@@ -69,7 +75,7 @@ def test_a_page_that_is_visited_again_does_not_count_twice() -> None:
 
 def test_a_better_page_brings_a_held_url_nearer_with_all_its_pages() -> None:
     nearer = after(visited(1, 0.1, FAR), visited(2, 0.2, FAR), visited(3, 0.9, FAR))
-    assert nearer == {FAR: (0, pytest.approx(Focus(0.5).rank(0.2, 0.4, 1.2, HOST)))}
+    assert nearer[FAR] == (0, pytest.approx(Focus(0.5).rank(0.2, 0.4, 1.2, HOST)))
 
 
 def test_a_new_url_gets_its_count() -> None:

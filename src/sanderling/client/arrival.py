@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from sanderling.client.fetch import Fetch
+from sanderling.documents.menus import implied_type
 from sanderling.documents.reading import media_type
 from sanderling.model import Exchange, Visit
 
@@ -46,7 +47,8 @@ def arrival_of(fetch: Fetch) -> Arrival:
         known.pop(b"etag", None)
         known.pop(b"last-modified", None)
     if rendered is None:
-        return Arrival(fetch, headers, known, response.body, *media_type(known.get(b"content-type", "")))
+        said = known.get(b"content-type", "") or implied_type(fetch.task.url)
+        return Arrival(fetch, headers, known, response.body, *media_type(said))
     # What was rendered has no validators: another DOM may come from the same document.
     known.pop(b"last-modified", None)
     known[b"etag"] = rendered.made_from

@@ -89,11 +89,12 @@ def read_page(url: str, status: int, headers: Iterable[tuple[str, str]], body: b
     from sanderling.documents.charsets import decode
     from sanderling.documents.formats import kind_of
     from sanderling.documents.html import HtmlPage
+    from sanderling.documents.menus import implied_type
     from sanderling.documents.reading import is_document, media_type, read_document
     from sanderling.documents.unreadable import UNREADABLE
 
     named = {name.lower(): value for name, value in headers}
-    mime, charset = media_type(named.get("content-type", ""))
+    mime, charset = media_type(named.get("content-type", "") or implied_type(url))
     page = ReadPage(url=url, status=status, headers=named, mime=mime, body=body)
     try:
         kind = kind_of(body, mime)

@@ -19,6 +19,8 @@ from sanderling.documents.visible import NestedText
 
 _MEDIA = ("image/", "audio/", "video/", "font/")
 _HTML_TYPES = {"text/html", "application/xhtml+xml"}
+# Our names for what FTP and Gopher servers say without a media type; `menus.py` reads them.
+FTP_LISTING, GOPHER_MENU = "text/x-ftp-listing", "text/x-gopher-menu"
 _TEXT_TYPES = {"application/json", "application/javascript", "application/x-javascript", ""}
 _BINARY_MAGIC = (
     b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"RIFF", b"\x1f\x8b", b"PK\x03\x04", b"\x7fELF", b"OggS", b"ID3",
@@ -46,9 +48,9 @@ class Text(NamedTuple):
 
 
 def kind_of(body: bytes, mime: str, charset: str | None = None) -> str:
-    """What the bytes are: `html`, `xml`, `text`, `bytes`, or a format of `office/readers.py`. The
-    declared type only decides between kinds of text, and names a format that an installed package
-    reads."""
+    """What the bytes are: `html`, `xml`, `text`, `bytes`, a listing or a menu, or a format of
+    `office/readers.py`. The declared type only decides between kinds of text, and names a format
+    that an installed package reads."""
     kind = _known_kind(body, mime, charset)
     if kind == "bytes" and mime and not mime.startswith(_MEDIA) and mime in _read_by_plugins():
         return mime
@@ -87,6 +89,8 @@ def _known_kind(body: bytes, mime: str, charset: str | None) -> str:
         return "html" if _HTML_START.match(head) else "xml"
     if _HTML_START.match(head) and not mime.startswith("text/"):
         return "html"
+    if mime in (FTP_LISTING, GOPHER_MENU) and _looks_like_text(start):
+        return mime
     if mime.startswith("text/") or mime.endswith("+json") or mime in _TEXT_TYPES:
         return "text" if _looks_like_text(start) else "bytes"
     return "bytes"

@@ -10,7 +10,7 @@ from urllib.parse import quote_from_bytes
 import can_ada
 
 from sanderling.model import Found
-from sanderling.urls import LONGEST, WEB, canonical, identity, unified
+from sanderling.urls import LONGEST, SEEDABLE, WEB, canonical, identity, unified
 
 # Entries, about 100 bytes each.
 MOST_REMEMBERED = 200_000
@@ -106,8 +106,10 @@ def _resolved(base: can_ada.URL, target: str) -> str | None:
         url: str = (base + target).href
     except (ValueError, TypeError):  # the latter is what half of a surrogate pair is to C++
         return None
-    if not url.startswith(WEB) or len(url) > LONGEST:
+    if not url.startswith(SEEDABLE) or len(url) > LONGEST:
         return None
+    if not url.startswith(WEB):
+        return canonical(url, SEEDABLE)
     # Credentials, stray fragments and Punycode are rare; only then is a second look worth its time.
     if "@" in url or "#" in url or "xn--" in url:
         return canonical(url)

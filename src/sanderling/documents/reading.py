@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from sanderling.documents import foreign, sitemaps
+from sanderling.documents import foreign, menus, sitemaps
 from sanderling.documents.charsets import decode
 from sanderling.documents.flat import FlatPage
-from sanderling.documents.formats import Text, kind_of, read_xml
+from sanderling.documents.formats import FTP_LISTING, GOPHER_MENU, Text, kind_of, read_xml
 from sanderling.documents.html import Head, HtmlPage, directives
 from sanderling.documents.links import LinkTable, in_charset, unpacked
 from sanderling.documents.tree import Document, escape, parse
@@ -94,6 +94,8 @@ def is_document(kind: str) -> bool:
 
 
 def read_document(kind: str, body: bytes, charset: str | None) -> Text:
+    if kind in (FTP_LISTING, GOPHER_MENU):
+        return menus.read(kind, body, charset)
     return read_xml(body, charset) if kind == "xml" else foreign.read(kind, body)
 
 

@@ -33,6 +33,7 @@ _NOT_FOLLOWED = {
     "other-host": "{} to other hosts: `--scope domain` or `--scope any` follows them",
     "other-domain": "{} to other domains: `--scope any` follows them",
     "outside-prefix": "{} out of the path of the seed: `--scope host` follows them",
+    "scheme": "{} to FTP or Gopher: `--follow-schemes ftp,gopher` follows them",
     "robots": "{} that robots.txt disallows: `--ignore-robots` follows them " + _OWN,
     "too-deep": "{} deeper than `--max-depth`: raise it to follow them",
     "include": "{} that match no `--include` pattern",

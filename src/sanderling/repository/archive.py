@@ -71,4 +71,7 @@ def robots_tags(archived: warc.Archived) -> list[str]:
 
 def type_of(archived: warc.Archived) -> str:
     """What the server said that a document is."""
-    return next((value for name, value in archived.headers if name.lower() == "content-type"), "")
+    from sanderling.documents.menus import implied_type
+
+    said = next((value for name, value in archived.headers if name.lower() == "content-type"), "")
+    return said or implied_type(archived.url)

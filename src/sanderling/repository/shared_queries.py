@@ -8,7 +8,7 @@ import msgspec
 
 from sanderling.model import ChangeKind, Counts, History, Host, Stored, Subject, VersionRow
 from sanderling.repository import beliefs, rows
-from sanderling.repository.store import Joins, ScopedUrl, UrlFacts, Waiting
+from sanderling.repository.store import Joins, ScopedUrl, TrailUrl, UrlFacts, Waiting
 
 # As the index of revisits has it.
 VISITED = "state IN (3, 5) AND due > 0"
@@ -148,6 +148,12 @@ class SharedQueries(ABC):
     def off_topic(self, most: int) -> list[tuple[int, int, int, int, float]]:
         query = "SELECT id, host, depth, off_topic, relevance FROM urls WHERE state IN (0, 1) AND off_topic > 0 LIMIT ?"
         return self.select(query, most)
+
+    def trails(self, most: int) -> Iterator[TrailUrl]:
+        query = f"""SELECT u.id, u.via, u.url, u.anchor, u.state, p.relevance FROM {self.joins.urls}
+            WHERE u.number > ? AND u.state IN (0, 1, 2, 3, 4, 5) AND u.kind = 0 AND u.depth > 0 ORDER BY u.number"""
+        for row in self._each(query, self.last_number() - most):
+            yield TrailUrl._make((*row[:5], row[5] or 0.0))
 
     def url_texts(self) -> Iterator[tuple[int, str]]:
         yield from self._each("SELECT id, url FROM urls")

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from sanderling.documents.charsets import decode
 from sanderling.documents.formats import kind_of
 from sanderling.documents.html import HtmlPage, directives
+from sanderling.documents.menus import implied_type
 from sanderling.documents.reading import is_document, media_type, read_document
 from sanderling.documents.tree import detect_language
 from sanderling.documents.unreadable import UNREADABLE
@@ -38,7 +39,7 @@ def full_text(url: str, body: bytes, headers: Sequence[tuple[str, str]], names: 
     """What a document says; whether it may be shown is looked up for a robot of these `names`, if
     any."""
     types = [value for name, value in headers if name.lower() == "content-type"]
-    mime, charset = media_type(types[0] if types else "")
+    mime, charset = media_type(types[0] if types else implied_type(url))
     try:
         kind = kind_of(body, mime, charset)
         if kind == "html":

@@ -40,7 +40,7 @@ from sanderling.repository.store.people import (
 )
 from sanderling.repository.store.pruning import PruningStore
 from sanderling.repository.store.revisiting import ObserverStore, PlanningStore, RevisitStore
-from sanderling.repository.store.values import Joins, ScopedUrl, UrlFacts, Waiting, WhileAway
+from sanderling.repository.store.values import Joins, ScopedUrl, TrailUrl, UrlFacts, Waiting, WhileAway
 
 __all__ = [
     "ArchiveStore",
@@ -77,6 +77,7 @@ __all__ = [
     "Store",
     "TopicStore",
     "Totals",
+    "TrailUrl",
     "TunnelStore",
     "UrlFacts",
     "UrlLookup",

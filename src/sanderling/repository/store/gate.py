@@ -5,6 +5,7 @@ from typing import Protocol
 
 from sanderling.model import Host, PageFacts
 from sanderling.repository.store.lookup import Notes, UrlLookup
+from sanderling.repository.store.values import TrailUrl
 
 
 class HeldRows(Protocol):
@@ -29,6 +30,10 @@ class TunnelStore(HeldRows, Protocol):
 
         It looks at every such URL.
         """
+
+    def trails(self, most: int) -> Iterator[TrailUrl]:
+        """The last pages that were found, visited or not, in the order they were found; those of
+        seeds are left out."""
 
 
 class TopicStore(UrlLookup, Protocol):

@@ -40,6 +40,17 @@ class ScopedUrl(NamedTuple):
     reason: str
 
 
+class TrailUrl(NamedTuple):
+    """A URL as it was found on another page, and what it turned out to be."""
+
+    id: int
+    via: int
+    url: str
+    anchor: str
+    state: int
+    relevance: float  # of the page; 0 before it is visited
+
+
 class Joins(NamedTuple):
     """How the tables of a store hang together, for queries in the words that SQLite and PostgreSQL
     share."""

@@ -77,7 +77,10 @@ class Ordering:
         step = self._reranker.step(fetched)
         if self._focus is not None:
             self._focus.weigh(self._reranker.weights)
-        if step.ranks:
+        if step.ranks and self._focus is not None and self._name == "topic":
+            paths = self._focus.paths
+            self._store.rerank([(id, paths.ranked(id, rank)) for id, rank in step.ranks])
+        elif step.ranks:
             self._store.rerank(step.ranks)
         if step.importances:
             self._store.weigh(step.importances)

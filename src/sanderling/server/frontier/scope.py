@@ -8,7 +8,7 @@ from publicsuffixlist import PublicSuffixList
 from sanderling.errors import BadSeed, quoted
 from sanderling.model import NewUrl, State, reasons
 from sanderling.settings import Settings
-from sanderling.urls import LONGEST, SEEDABLE, canonical, hostname, identity, origin
+from sanderling.urls import LONGEST, SEEDABLE, WEB, canonical, hostname, identity, origin
 from sanderling.urls.patterns import pattern
 
 # A chain of redirects longer than browsers follow leads nowhere.
@@ -64,6 +64,7 @@ class Scope:
         self._in_session = settings.cookies
         self._logins = {login.place for login in settings.login}
         self._seeds: set[str] = set()
+        self._schemes = {"http", "https", *settings.follow_schemes}
         bans, wanted = tuple(self._forbids()), (self._not_included,) if self._include else ()
         self._bans: tuple[UrlFilter, ...] = (*bans, *filters)
         self._chain: tuple[UrlFilter, ...] = (*self._places(), *bans, *wanted, *filters)
@@ -73,6 +74,7 @@ class Scope:
     def extend(self, seed: str) -> None:
         """Counts one more URL among the seeds."""
         self._seeds.add(seed)
+        self._schemes.add(seed.partition(":")[0])
         if self._kind == "domain":
             self._homes.add(self._domain(origin(seed)))
         elif self._kind == "host":
@@ -98,7 +100,8 @@ class Scope:
         return ""
 
     def _places(self) -> Iterator[UrlFilter]:
-        """The first part of the chain: where followed URLs are."""
+        """The first part of the chain: how URLs are reached, and where they are."""
+        yield self._by_another_scheme
         if self._kind == "host":
             yield self._on_another_host
         elif self._kind == "domain":
@@ -113,8 +116,18 @@ class Scope:
         if self._in_session or self._logins:
             yield self._harms_a_session
 
+    def _by_another_scheme(self, url: str, home: str) -> str:
+        if url.startswith(WEB) or (scheme := url.partition(":")[0]) in self._schemes:
+            return ""
+        return reasons.reason("scheme", scheme)
+
     def _on_another_host(self, url: str, home: str) -> str:
-        return "" if _either(home) in self._homes else reasons.reason("other-host")
+        if _either(home) in self._homes:
+            return ""
+        # The FTP or Gopher server of a host is the same host, at another port.
+        if not home.startswith(WEB) and hostname(home) in map(hostname, self._homes):
+            return ""
+        return reasons.reason("other-host")
 
     def _on_another_domain(self, url: str, home: str) -> str:
         return "" if self._domain(home) in self._homes else reasons.reason("other-domain")

@@ -39,8 +39,8 @@ MOST_MERGED = 100_000
 FEWEST_AT_ONCE = 8
 # The same when nothing is left but patterns that get hundreds of visits anyway.
 PATIENT_AT_ONCE = 32
-# In a focused crawl: one for every 8 pages that a host has brought.
-FOCUSED_SHARE = 8
+# In a focused crawl: one for every 16 pages that a host has brought.
+FOCUSED_SHARE = 16
 # After this many pages of a host, or this share of the new ones, what they taught is kept,
 # whether it led to anything or not. What a crash loses of it is learned once more, at the price of
 # as many pages.

@@ -5,8 +5,9 @@ Links on a relevant page have 0. Links on any other page have one more than the 
 with more than the depth are held back. When a better page links to them, they are let go. With
 depth 0 only links on relevant pages are followed.
 
-Every page that links to a URL also moves its rank at once, up or down. The job that scores the
-queue may come much later: a fast crawl fetches thousands of pages before it has run twice.
+Every page that links to a URL also moves its rank at once, up or down, and so does what links of
+its kinds have led to (`topics/paths.py`). The job that scores the queue may come much later: a fast
+crawl fetches thousands of pages before it has run twice.
 """
 
 from collections.abc import Iterable
@@ -25,6 +26,8 @@ CODE = "held-off-topic"
 MOST = 300_000
 # What moved by less stays: each new rank is a write.
 WORTH_WRITING = 0.05
+# What waits is ranked again in turn: so many for each page that is visited, and this many at least.
+IN_TURN, FEWEST_IN_TURN = 20, 500
 _UNKNOWN = (0, 0.0)  # of a page that is not in this report
 
 
@@ -40,6 +43,9 @@ class WaitingUrl(Struct, gc=False):
     rank: float = 0.0  # as it was given last
     held: bool = False
 
+    def moves_to(self, rank: float) -> bool:
+        return abs(rank - self.rank) > WORTH_WRITING * max(rank, self.rank)
+
 
 class Tunnel:
     """What waits for a visit, with its counts."""
@@ -47,7 +53,7 @@ class Tunnel:
     def __init__(self, store: TunnelStore, relatedness: float, depth: int, focus: Focus, ranks: bool = True) -> None:
         """`ranks` says whether the crawl visits its pages in the order that `focus` ranks by."""
         self._relatedness, self._depth, self._rank, self._ranks = relatedness, depth, focus.rank, ranks
-        self.trust = focus.trust
+        self.trust, self._paths = focus.trust, focus.paths
         self._waiting: dict[int, WaitingUrl] = {}
         # Of each page in this report: the count of its links, and its relevance.
         self._pages: dict[int, tuple[int, float]] = {}
@@ -56,6 +62,10 @@ class Tunnel:
         for id, host, depth_of, why in store.all_held(MOST):
             if code_of(why) == CODE:
                 self._waiting[id] = WaitingUrl(host, depth_of, int(argument_of(why) or 0), 0.0, held=True)
+        for url in store.trails(focus.paths.most) if ranks else ():
+            self._paths.met(url.id, url.via, url.url, url.anchor)
+            if url.state not in (State.KNOWN, State.QUEUED):
+                self._paths.visited(url.id, url.relevance)
 
     def learn(self, visits: Iterable[tuple[Visit, Task]], lessons: Lessons) -> None:
         """Finds the counts of the links of a report, ranks what it links to again, and releases
@@ -67,12 +77,27 @@ class Tunnel:
             own = self._waiting.pop(visit.id, None)
             links = self._count_of_links(visit, task, own.off_topic if own is not None else 0)
             self._pages[visit.id] = links, visit.relevance
+            if self._ranks and task.kind == Kind.PAGE:
+                self._paths.visited(visit.id, visit.relevance)
             if visit.links and self._waiting:
                 linked = self._waiting.keys() & set(memoryview(visit.links).cast("q"))
                 # What counts for the rank of its links is a page, and only once.
                 first = visit.outcome is Outcome.PAGE and task.kind == Kind.PAGE and not task.digest
                 for id in linked:
                     self._link(id, self._waiting[id], links, visit.relevance if first else None, lessons)
+        if self._ranks:
+            self._rank_in_turn(max(FEWEST_IN_TURN, IN_TURN * len(self._pages)), lessons)
+
+    def _rank_in_turn(self, most: int, lessons: Lessons) -> None:
+        for id in self._paths.next(most):
+            known = self._waiting.get(id)
+            if known is not None and known.pages and not known.held and known.moves_to(rank := self._ranked(id, known)):
+                known.rank = rank
+                lessons.off_topic[id] = known.off_topic, rank
+
+    def _ranked(self, id: int, known: WaitingUrl) -> float:
+        rank = self._rank(known.words, known.total / known.pages, known.total, known.host)
+        return self._paths.ranked(id, rank) if self._ranks else rank
 
     def too_far(self, row: NewUrl) -> NewUrl | None:
         """A new URL as it is held back, if too many pages off the topic lead to it. Ask this before
@@ -80,8 +105,7 @@ class Tunnel:
         """
         if not _counts(row) or self._count(row) <= self._depth:
             return None
-        count = self._note(row, held=True)
-        return row._replace(state=State.KNOWN, reason=reason(CODE, count), off_topic=count)
+        return self._noted(row._replace(state=State.KNOWN, reason=reason(CODE, self._count(row))), held=True)
 
     def place(self, row: NewUrl) -> NewUrl:
         """A new URL with its count. One that the gate puts off has a count, too."""
@@ -89,18 +113,21 @@ class Tunnel:
             return row
         if row.state is State.QUEUED and (far := self.too_far(row)):
             return far
-        count = self._note(row, held=False)
-        # The count is its last field, and `_replace` takes three times as long.
-        return NewUrl(*row[:-1], count) if count else row
+        return self._noted(row)
 
     def _count(self, row: NewUrl) -> int:
         return self._pages.get(row.via, _UNKNOWN)[0]
 
-    def _note(self, row: NewUrl, held: bool) -> int:
+    def _noted(self, row: NewUrl, held: bool = False) -> NewUrl:
+        """With its count, and the rank by what links of its kinds have led to."""
         count, parent = self._pages.get(row.via, _UNKNOWN)
+        rank = row.rank
+        if self._ranks:
+            self._paths.met(row.id, row.via, row.url, row.anchor)
+            rank = self._paths.ranked(row.id, rank)
         if len(self._waiting) < MOST:
-            self._waiting[row.id] = WaitingUrl(row.host, row.depth, count, row.relevance, 1, parent, row.rank, held)
-        return count
+            self._waiting[row.id] = WaitingUrl(row.host, row.depth, count, row.relevance, 1, parent, rank, held)
+        return row._replace(rank=rank, off_topic=count) if count or rank != row.rank else row
 
     def release(self, lessons: Lessons) -> None:
         """Lets go what an earlier run held back at a smaller depth."""
@@ -112,6 +139,7 @@ class Tunnel:
     def forget(self, id: int) -> None:
         """Somebody wants it visited, or it is excluded now."""
         self._waiting.pop(id, None)
+        self._paths.forget(id)
 
     def _count_of_links(self, visit: Visit, task: Task, own: int) -> int:
         if visit.outcome is Outcome.REDIRECT:
@@ -131,10 +159,8 @@ class Tunnel:
             if known.held:
                 known.held = False
                 lessons.released.append(Released(id, known.host, known.depth, State.KNOWN))
-        rank = known.rank
-        if known.pages:
-            rank = self._rank(known.words, known.total / known.pages, known.total, known.host)
-        if nearer or (not known.held and abs(rank - known.rank) > WORTH_WRITING * max(rank, known.rank)):
+        rank = self._ranked(id, known) if known.pages else known.rank
+        if nearer or (not known.held and known.moves_to(rank)):
             known.rank = rank
             lessons.off_topic[id] = (known.off_topic, rank if self._ranks and known.pages else None)
 

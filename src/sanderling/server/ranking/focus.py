@@ -28,7 +28,10 @@ class Focus:
     """Ranks links as they are found."""
 
     def __init__(self, relatedness: float) -> None:
+        from sanderling.topics.paths import PathModel  # only by crawls with a topic
+
         self.relatedness = relatedness
+        self.paths = PathModel(relatedness)
         self._weights: Sequence[float] = FIRST_WEIGHTS
         self._hosts: dict[int, tuple[int, float]] = {}  # pages and the sum of their relevances
         self._pages, self._sum, self._squares = 0, 0.0, 0.0
