@@ -86,7 +86,8 @@ def test_only_the_web_is_followed(crawled: Crawled) -> None:
     assert crawled.urls["links-bad-schemes"]["status"] == 200
     assert crawled.urls["page/ok"]["status"] == 200
     everything = crawled.urls.keys() | crawled.excluded.keys()
-    assert all("://" not in url or url.startswith("http://") for url in everything)
+    others = {url for url in everything if "://" in url and not url.startswith("http://")}
+    assert all(crawled.excluded[url]["reason_code"].startswith("scheme:") for url in others)
     assert not any("from-data" in url for url in everything)
     assert crawled.urls["redirect-to-file"]["state"] == "failed"
     assert "not on the web" in crawled.urls["redirect-to-file"]["reason"]

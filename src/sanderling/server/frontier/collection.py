@@ -25,8 +25,9 @@ LEFT = reason("left-collection")
 # every page.
 WORTH = 1.1
 SHARE, FEWEST = 0.1, 10
-# After how many rounds a run lets well alone, and the seconds between two of them.
-MOST_ROUNDS, PAUSE = 20, 5.0
+# So many rounds one after the other, then one each minute; so a run with nothing else to do ends.
+# The seconds are those between two rounds.
+MOST_ROUNDS, REFILL, PAUSE = 20, 60.0, 5.0
 # When no page changed places, the job runs again once the crawl has grown by this share.
 GROWTH = 0.02
 
@@ -44,6 +45,28 @@ def write(path: Path, swaps: Iterable[Swap]) -> None:
     write_whole(path, msgspec.msgpack.encode(list(swaps)), sync=False)
 
 
+class Rounds:
+    """Says whether there may be another round of refining."""
+
+    def __init__(self) -> None:
+        self._spent, self._at, self._known = 0.0, 0.0, 0
+
+    def begin(self, now: float) -> None:
+        self._refill(now)
+        self._spent += 1.0
+
+    def left(self, now: float, known: int) -> bool:
+        """`known` is how many URLs there are: a crawl that grows goes on refining."""
+        if known > self._known * (1 + GROWTH):
+            self._known, self._spent = known, 0.0
+        self._refill(now)
+        return self._spent <= MOST_ROUNDS - 1
+
+    def _refill(self, now: float) -> None:
+        self._spent = max(0.0, self._spent - (now - self._at) / REFILL)
+        self._at = now
+
+
 class PageCollection:
     """The server's side: when to refine, and who is to come."""
 
@@ -53,7 +76,7 @@ class PageCollection:
         self._job = Job([*command, str(most)], result)
         self._not_before = 0.0
         self._asked_at = -1  # how many pages had been stored
-        self._rounds = 0
+        self._rounds = Rounds()
         self._coming: dict[int, dict[int, None]] = {}  # by host
 
     def room(self, counts: Counts) -> int:
@@ -75,7 +98,7 @@ class PageCollection:
             return self._take_in() if self._job.back() else []
         if time.monotonic() >= self._not_before and not self._coming and self._wants_to_ask(counts):
             self._asked_at = counts.pages
-            self._rounds += 1
+            self._rounds.begin(time.monotonic())
             self._job.begin()
         return []
 
@@ -106,7 +129,7 @@ class PageCollection:
     def _wants_to_ask(self, counts: Counts) -> bool:
         full = self.room(counts) <= 0
         grown = self._asked_at < 0 or counts.pages > self._asked_at * (1 + GROWTH)
-        return full and grown and self._rounds < MOST_ROUNDS
+        return full and grown and self._rounds.left(time.monotonic(), counts.known)
 
     def _take_in(self) -> list[Swap]:
         self._not_before = time.monotonic() + PAUSE
