@@ -350,3 +350,12 @@ def test_one_example_makes_a_topic_and_says_that_more_would_be_better(sanderling
     assert made.code == 0
     assert "1 example: five or more make a better model" in made.out
     assert "sanderlings" in made.out
+
+
+def test_what_would_silently_do_nothing_is_said(sanderling: Run, tmp_path: Path) -> None:
+    twice = sanderling("crawl", "http://a.test/", "-d", tmp_path / "c", "--topic", "waders", "--topic", "knots")
+    assert twice.code == 2
+    assert "a crawl has one topic" in twice.err
+    with PageServer({"/": b"x"}) as server:
+        alone = sanderling("crawl", server.origin, "-d", tmp_path / "c", "--tunnel-depth", 1, *FAST)
+    assert (alone.code, alone.err.count("--tunnel-depth does nothing without --topic")) == (0, 1)

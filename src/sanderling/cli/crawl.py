@@ -79,6 +79,15 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     parser.set_defaults(run=run)
 
 
+class _OneTopic(argparse.Action):
+    """Refuses a second topic, which would silently replace the first."""
+
+    def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: Any = None) -> None:
+        if getattr(namespace, self.dest, None) is not None:
+            raise argparse.ArgumentError(self, "a crawl has one topic; crawl each into a folder of its own")
+        setattr(namespace, self.dest, values)
+
+
 def add_settings(parser: argparse.ArgumentParser) -> None:
     """A flag for every setting."""
     groups: dict[str, Any] = {}
@@ -94,7 +103,9 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
         else:
             default = getattr(defaults, each.name)
             note = "" if default in (None, ()) else f" (default: {_default_text(each.unit, default)})"
-            action = "append" if each.unit == "list" else "store"
+            action: Any = "append" if each.unit == "list" else "store"
+            if each.name == "topic":
+                action = _OneTopic
             group.add_argument(each.flag, dest=each.name, action=action, metavar=each.metavar, help=each.help + note)
 
 
@@ -131,6 +142,8 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("nothing to crawl: name a URL, for example `sanderling crawl https://example.org/`")
     if not settings.proxy:
         _check_resolvable([seed for url in options.url if (seed := canonical_seed(url)) not in planted])
+    if "tunnel_depth" in chosen and not settings.topic:
+        say("--tunnel-depth does nothing without --topic")
     seeds = [*planted, *seeds]
     Scope(seeds, settings)  # a bad pattern is said before anything is made
     _check_browser(settings, folder.path)
