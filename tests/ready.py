@@ -30,7 +30,10 @@ class ReadyProcess:
         self._requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             words = [sys.executable, "-m", "tests.ready", str(theirs.fileno())]
-            self._process = subprocess.Popen(words, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
+            # From here: a test may be in another folder, where there is no such module.
+            self._process = subprocess.Popen(
+                words, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, cwd=Path(__file__).parent.parent
+            )
 
     def close(self) -> None:
         self._requests.close()
