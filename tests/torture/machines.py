@@ -76,11 +76,11 @@ class Machines:
 
 
 def possible() -> bool:
-    """Whether namespaces can be linked here."""
+    """Whether namespaces can be linked here, and no other run has done so."""
     name = f"torture{os.getpid()}"
     if shutil.which("ip") is None or not _may("ip", "netns", "add", name):
         return False
-    linked = _may("ip", "link", "add", "ttry", "type", "veth", "peer", "name", "wan0", "netns", name)
+    linked = _may("ip", "link", "add", "tt0", "type", "veth", "peer", "name", "wan0", "netns", name)
     _may("ip", "netns", "del", name)
     return linked
 
