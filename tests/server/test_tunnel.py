@@ -81,7 +81,9 @@ def test_a_better_page_brings_a_held_url_nearer_with_all_its_pages() -> None:
 def test_a_new_url_gets_its_count() -> None:
     tunnel = Tunnel(EmptyStore(), 0.5, 1, Focus(0.5))
     tunnel.learn([visited(1, 0.1, LINK)], Lessons())
-    assert tunnel.place(found(LINK, 1)) == found(LINK, 1)._replace(off_topic=1)
+    placed = tunnel.place(found(LINK, 1))
+    assert placed == found(LINK, 1)._replace(off_topic=1, rank=placed.rank)
+    assert placed.rank > 0.3, "nothing is on the topic so far, so links of a new kind are worth a try"
     tunnel.learn([visited(LINK, 0.1, FAR)], Lessons())
     assert tunnel.place(found(FAR, LINK)).state is State.KNOWN
 
