@@ -1,7 +1,7 @@
 """Views of known pages are told from pages by what they bring."""
 
 from sanderling.client.lines import numbers_of
-from sanderling.server.gate.views import SAMPLES, HostViews, KeptViews, names_it
+from sanderling.server.gate.views import PATIENT, SAMPLES, HostViews, KeptViews, names_it
 from sanderling.urls import identity
 
 E = "http://e.org"
@@ -113,6 +113,19 @@ def test_samples_at_last_open_a_kind_again() -> None:
         site.views.released(number, kind)
         site.views.visited(number, f"{E}/wiki/Pageb1?action=edit", numbers_of(text(f"something new {number}")))
     assert site.views.find(kind).room == 2 * site.views.find(kind).tried
+
+
+def test_plain_paths_are_all_tried_until_hundreds_brought_nothing() -> None:
+    site = wiki()
+    kind, held, tried = "/manual/en/*", 1000, 0
+    while more := site.views.sample(kind, held):
+        for number in range(tried, tried + more):
+            site.views.released(number, kind)
+            site.views.visited(number, f"{E}/manual/en/Pagea0", numbers_of(text("Pagea0")))
+        tried, held = tried + more, held - more
+        if tried > PATIENT:
+            break
+    assert PATIENT <= tried < 1000 and site.views.sample("/manual/fr/*", 2) == 2
 
 
 def test_a_view_waits_for_its_page() -> None:

@@ -3,12 +3,13 @@ print and sort orders of a page are such views, and so are its files at every co
 
 The address of a view combines names that stand in other addresses already: the name of a page, and
 a word for the way it is shown. A URL with a name of its own is never taken for a view, nor is one
-that ends in a number, or one that a page redirects to. Combinations
-are told apart by their kind, which is their folder and the names of their parameters. A few of each
-kind are visited. If they bring neither lines that the host has not shown before nor links to pages
-that do, the others are held back, and of many some more are tried at last. A new kind gets none if
-each of its parameters has brought nothing in many others, as with the orders of a table. The page
-comes first: a view of it that was visited before would seem to bring what the page says.
+that ends in a number, or one that a page redirects to. Combinations are told apart by their kind,
+which is their folder and the names of their parameters. A few of each kind are visited. If they
+bring neither lines that the host has not shown before nor links to pages that do, the others are
+held back, and of many some more are tried at last: plain paths until hundreds of them brought
+nothing, because a folder may repeat the names of another and say something else. A new kind gets
+none if each of its parameters has brought nothing in many others, as with the orders of a table.
+The page comes first: a view of it that was visited before would seem to bring what the page says.
 
 What counts as new is measured against the pages of the host that are no combinations. So long
 menus, and pages that differ in numbers only, do no harm.
@@ -33,6 +34,8 @@ MOST_TRIED = 8
 # A parameter has brought nothing after so many visits to URLs with it, or after SAMPLES beside one
 # that has.
 IN_OTHERS = 6
+# Plain paths are held back for good after so many visits that brought nothing.
+PATIENT = 300
 # And then twice as many as were visited, until this number was and half of them were new.
 PROVEN = 12
 # A kind is worth its visits if one in this number brings something new: at least a quarter of what
@@ -198,9 +201,12 @@ class HostViews:
             kind.under_way, kind.deferred = 0, False
 
     def sample(self, text: str, held: int) -> int:
-        """How many are tried when nothing else is left, if they became twice as many since that was
-        done last."""
+        """How many are tried when nothing else is left. Those that only their names make views are
+        all tried, until hundreds of them brought nothing; of the others, some, if they became twice
+        as many since that was done last."""
         kind = self.find(text)
+        if text.startswith("/") and "?" not in text and kind.tried < PATIENT:
+            return min(held, max(SAMPLES, kind.tried))
         if held < 2 * kind.sampled:
             return 0
         kind.sampled = held
