@@ -97,3 +97,17 @@ def test_text_table_and_what_is_new(folder: Path, site: PageServer, sanderling: 
     assert (again.code, again.out) == (0, "nothing broke since the last look\n")
     (folder / "sanderling.broken").write_text("{")
     assert "is damaged; delete it" in sanderling("broken", folder, "--new").err
+
+
+def test_missing_files_of_pages_are_broken(site: PageServer, sanderling: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "c"
+    ran = sanderling("crawl", f"{site.origin}/", "-d", folder, *FAST, "--requisites", "--no-sitemaps")
+    assert ran.code == 0, ran.err
+    found = {row["url"]: row for row in sanderling("broken", folder, "--json").lines}
+    lost = found[f"{site.origin}/no.png"]
+    assert (lost["kind"], lost["status"], lost["links"]) == (
+        "broken",
+        404,
+        [{"url": f"{site.origin}/", "words": "A logo"}],
+    )
+    assert f"{site.origin}/missing" in found

@@ -12,16 +12,20 @@ from sanderling.client.outside import Outside, ask_all
 from sanderling.documents.html import HtmlPage, readable_page
 from sanderling.documents.references import Reference, needs_place, places, references
 from sanderling.model import PageRow, State, Stored
+from sanderling.model.reasons import sentence
 from sanderling.repository import warc
 from sanderling.repository.archive import type_of
 from sanderling.repository.export import LeftOut, readable
 from sanderling.repository.folder import Folder
 from sanderling.repository.named_addresses import NamedAddresses
-from sanderling.repository.store import PageStore, Store
+from sanderling.repository.store import Store
 from sanderling.settings import Settings
 
 MOST_REDIRECTS = 20
 _OUT_OF_SCOPE = {"other-host", "other-domain", "outside-prefix"}
+
+# Files that pages need are in no list of pages.
+_FILES = "SELECT u.url, u.state, p.status, u.reason FROM {} WHERE u.kind = 3"
 
 Kind = Literal["broken", "fragment", "redirect"]
 Progress = Callable[[str, int, int], None]
@@ -82,7 +86,7 @@ def broken_links(
     return sorted(_found(links, known, missing, asked), key=lambda each: (-each.pages, each.kind, each.url))
 
 
-def _known(store: PageStore, with_login: bool) -> _Known:
+def _known(store: Store, with_login: bool) -> _Known:
     known = _Known({}, {}, {}, set(), set(), set())
     for page in store.pages():
         if page.state in ("gone", "failed"):
@@ -93,6 +97,11 @@ def _known(store: PageStore, with_login: bool) -> _Known:
             known.stored[page.url] = page
         else:
             known.other.add(page.url)
+    for url, state, status, why in store.select(_FILES.format(store.joins.urls)):
+        if state in (State.FAILED, State.GONE):
+            known.broken[url] = (status or 0, sentence(why) or f"answered {status}")
+        else:
+            (known.other if status else known.not_asked).add(url)
     for state in (State.FAILED, State.GONE):
         for page in store.unanswered(state):
             known.broken[page.url] = (0, page.reason)
