@@ -209,7 +209,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     include: Annotated[tuple[str, ...], _setting("list", "Scope", "follow only links that match this pattern (RE2 syntax; repeatable)", offered=ANY)] = ()
     exclude: Annotated[tuple[str, ...], _setting("list", "Scope", "never follow URLs that match this pattern (RE2 syntax; repeatable)", offered=ANY)] = ()
     url_filters: Annotated[tuple[str, ...], _setting("list", "Scope", "your own functions that say which URLs are not followed: file.py:function, package.module:function or the name of an entry point (repeatable)", metavar="FUNCTION", flag="--url-filter")] = ()
-    follow_schemes: Annotated[tuple[str, ...], _setting("list", "Scope", "also follow links by these schemes: ftp, gopher (repeatable, or with commas); listings and menus are read", metavar="SCHEMES", offered=ANY)] = ()
+    follow_schemes: Annotated[tuple[str, ...], _setting("list", "Scope", "also follow links by these schemes: ftp, gopher (repeatable); listings and menus are read", metavar="SCHEMES", offered=ANY)] = ()
     follow_links: Annotated[bool, _setting("flag", "Scope", "follow the links of pages and sitemaps; without it, only what your extractors follow")] = True
     sitemaps: Annotated[bool, _setting("flag", "Scope", "read the sitemaps that robots.txt names, or else /sitemap.xml (not with max_depth)", offered=ANY)] = True
     reports: Annotated[bool, _setting("flag", "Scope", "in a refresh, read the reports in which sites announce their changes")] = True

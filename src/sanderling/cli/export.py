@@ -35,7 +35,7 @@ of pages that are gone, and go on where an interrupted export was.
 
 Formats:
   warc      every request and response as one .warc.gz, for any web archive tool
-  warc.zst  the same packed with zstd and a dictionary (needs `sanderling[zstd]`)
+  warc.zst  the same packed with zstd (needs `pip install sanderling[zstd]`)
   wacz      all of it with an index and all pages listed, for replayweb.page
   cdxj      an index of the WARC files, for pywb and other tools
   jsonl     one JSON object per page: its facts, text and main content

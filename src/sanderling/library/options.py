@@ -20,6 +20,7 @@ class CrawlOptions(TypedDict, total=False):
     exclude: Sequence[str]
     url_filters: Sequence[str | Callable[..., Any]]
     follow_links: bool
+    follow_schemes: Sequence[str]
     sitemaps: bool
     reports: bool
     report_at: Sequence[str]
