@@ -15,7 +15,7 @@ from sanderling_announce.files import write_whole
 from sanderling_announce.flag import LONGEST, Flag, Reset, Taken
 from sanderling_announce.folder import GONE_AFTER, FolderSource
 from sanderling_announce.hashing import sha256
-from sanderling_announce.linked import linked_by
+from sanderling_announce.linked import Reach, linked_by
 from sanderling_announce.listing import CommandLister, GitLister, Lister, ListSource, SqlLister
 from sanderling_announce.memory import SiteMemory
 from sanderling_announce.pages import PageMap, rule_of
@@ -47,6 +47,7 @@ class SiteOptions(NamedTuple):
     feeds: tuple[str, ...] = ()
     longest_taken: float = LONGEST
     reset: Optional[Reset] = None  # None: crawlers choose
+    linked_only: bool = False  # list only pages that links lead to from the main page
 
 
 def assemble(
@@ -92,16 +93,26 @@ def _source(
     own = [os.fsencode(f"{key}.txt")]
     if report.absolute().is_relative_to(options.folder.absolute()):
         own.append(os.fsencode(report.absolute().relative_to(options.folder.absolute()).as_posix() + "/"))
+    reach = Reach(os.fsencode(options.folder.absolute()), pages, tools) if options.linked_only else None
     return FolderSource(
         str(options.folder), pages, memory, say, wake, events=options.events, outside=tuple(own), every=options.every,
-        ignored=[tools.pattern(each) for each in options.ignore], gone_after=options.gone_after,
+        ignored=[tools.pattern(each) for each in options.ignore], gone_after=options.gone_after, reach=reach,
     )  # fmt: skip
 
 
 def _start_anew_if_other(memory: SiteMemory, options: SiteOptions, say: Callable[[str], None]) -> None:
     """What is a page, and what of it counts, decides about every hash: with another answer none can
     be compared."""
-    asked = (options.maps, options.types, options.ignore, options.command, options.sql, options.git, options.feeds)
+    asked: tuple[object, ...] = (
+        options.maps,
+        options.types,
+        options.ignore,
+        options.command,
+        options.sql,
+        options.git,
+        options.feeds,
+    )
+    asked += ("linked only",) if options.linked_only else ()
     fingerprint = sha256(repr(asked).encode()).hexdigest()
     if memory.fact("asked", fingerprint) != fingerprint:
         say("the options are other ones than before: all pages are scanned again")

@@ -92,6 +92,11 @@ def _add_pages(parser: argparse.ArgumentParser) -> None:
         help="the URL of files: * is a part of a name, ** any path; '-' for no page (repeatable)",
     )
     pages.add_argument(
+        "--linked-only",
+        action="store_true",
+        help="list only pages that links lead to from the main page, and so no drafts",
+    )
+    pages.add_argument(
         "--types",
         default="",
         metavar="LIST",
@@ -274,6 +279,8 @@ def _pairs(options: argparse.Namespace, tools: Tools) -> list[tuple[Path, str]]:
 def _site(options: argparse.Namespace, folder: Path, site: str, tools: Tools) -> SiteOptions:
     if bool(options.sql) != bool(options.database):
         raise WrongUse("--sql and --database belong together")
+    if options.linked_only and (options.command or options.sql or options.git):
+        raise WrongUse("--linked-only follows the links of files, so it goes without --command, --sql and --git")
     if options.websub and not options.feed:
         raise WrongUse("--websub needs --feed: which feed is the hub to be told of?")
     feeds = [tools.canonical(text) or "" for text in options.feed]
@@ -308,6 +315,7 @@ def _site(options: argparse.Namespace, folder: Path, site: str, tools: Tools) ->
         feeds=tuple(feeds),
         longest_taken=_seconds("longest-taken", options.longest_taken),
         reset=options.reset,
+        linked_only=options.linked_only,
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sanderling_announce import clock
 from sanderling_announce.content import read
 from sanderling_announce.dirty import QUIET, SHORT, DirtyPaths
+from sanderling_announce.linked import Reach
 from sanderling_announce.memory import AnnouncedPage, SiteMemory
 from sanderling_announce.pages import PageMap, depth
 from sanderling_announce.recording import PageState, record, record_gone
@@ -36,7 +37,7 @@ class FolderSource:
     def __init__(
         self, root: str, pages: PageMap, memory: SiteMemory, say: Say, wake: Callable[[], None], *,
         events: bool = True, ignored: list[Any] | None = None, outside: tuple[bytes, ...] = (), every: float = 0.0,
-        gone_after: float = GONE_AFTER,
+        gone_after: float = GONE_AFTER, reach: Reach | None = None,
     ) -> None:  # fmt: skip
         self.root = os.fsencode(os.path.abspath(root))
         self._pages = pages
@@ -46,6 +47,8 @@ class FolderSource:
         self._outside = outside  # what the announcer itself writes
         self._every = every
         self._gone_after = gone_after
+        self._reach = reach  # new pages are those that it has
+        self._links_changed = False
         self.hints = True  # turned off in rush hours
         self._dirty = DirtyPaths(wake)
         self._walk = Walk(self.root)
@@ -103,6 +106,7 @@ class FolderSource:
                 for path in ready:
                     for alias in self._aliases(path):
                         self._look(alias, now)
+            self._links_changed = self._reach is not None
         self._go_on_scanning(now)
         self._complete_first_scan()
         gone_at = self._confirm_missing(now)
@@ -154,6 +158,8 @@ class FolderSource:
         if self.url_of(path) is None:
             return
         row, file = self._memory.page(path), self._walk.look(path)
+        if row is None and not self._is_found(path):
+            return
         if file is not None:
             self._compare(file, row, now)
         elif row is not None:
@@ -162,6 +168,11 @@ class FolderSource:
 
     def url_of(self, path: bytes) -> str | None:
         return None if path.startswith(self._outside) else self._pages.url(path)
+
+    def _is_found(self, path: bytes) -> bool:
+        """Whether a file is a page, and one that visitors find."""
+        url = self.url_of(path)
+        return url is not None and (self._reach is None or url in self._reach.urls)
 
     def _compare(self, file: FileSeen, row: AnnouncedPage | None, now: float) -> None:
         if row is not None and (row.size, row.mtime, row.inode) == (file.size, file.mtime, file.inode):
@@ -202,7 +213,7 @@ class FolderSource:
     def _go_on_scanning(self, now: float) -> None:
         if self._scan is None:
             folder = self._dirty.take_folder()
-            if now >= self._next_scan or folder == b"":
+            if now >= self._next_scan or folder == b"" or self._links_changed:
                 self._scan = self._scan_all(now)
             elif folder is not None:
                 self._scan = self._scan_below(folder, now)
@@ -217,6 +228,9 @@ class FolderSource:
         self._next_scan = float("inf")
         self._walk = Walk(self.root)
         self._late.clear()
+        self._links_changed = False
+        if self._reach is not None:
+            self._reach.look()
         cost = 0.0
         steps = self._scan_below(b"", began)
         while True:
@@ -257,7 +271,7 @@ class FolderSource:
             if file is None:
                 if row is not None and not any(row.key.startswith(each) for each in self._walk.unreadable):
                     self._memory.miss(row.key, now)
-            elif row is not None or self.url_of(file.path) is not None:
+            elif row is not None or self._is_found(file.path):
                 self._compare(file, row, now)
             if number % 100 == 0 and (number >= _TOGETHER or time.monotonic() > end):
                 return True

@@ -13,6 +13,7 @@ import pytest
 from sanderling_announce import content, dirty, folder, scanning
 from sanderling_announce.errors import CannotAnnounce
 from tests.announcer.sites import LONG_AGO, SITE, WatchedSite
+from tests.waiting import until
 
 
 @pytest.fixture
@@ -52,6 +53,47 @@ def test_changes_of_content_are_announced_once(site: WatchedSite) -> None:
     site.settle()
     assert site.reader.told() == set()
     assert set(site.reader.listed()) == {SITE, f"{SITE}a.html", f"{SITE}new/d.html", f"{SITE}moved/er/c.html"}
+
+
+def test_only_pages_that_links_lead_to_are_listed(tmp_path: Path) -> None:
+    site = WatchedSite(tmp_path, linked_only=True)
+    site.write(
+        "index.html", '<a href="/a.html?from=top#x">a</a><iframe src="frame.html"></iframe><a href="http://o.org/">o'
+    )
+    site.write("a.html", '<a href="deep/er/c.html">c</a> <a href="gone.html">g</a>')
+    for name in ("frame.html", "deep/er/c.html", "draft.html"):
+        site.write(name)
+    site.settle()
+    listed = {SITE, f"{SITE}a.html", f"{SITE}frame.html", f"{SITE}deep/er/c.html"}
+    assert site.reader.told() == set() and set(site.reader.listed()) == listed
+    site.write("deep/er/c.html", '<a href="/draft.html">published')
+    site.write("secret.html")
+    site.settle()
+    assert site.reader.told() == {("deep/er/c.html", "changed"), ("draft.html", "new")}
+    (site.root / "draft.html").unlink()
+    site.write("index.html", "no links any more")
+    site.write("a.html", "another text")
+    site.settle()
+    assert site.reader.told() == {("draft.html", "gone"), ("", "changed"), ("a.html", "changed")}
+    site.finish()
+
+
+def test_a_link_brings_a_page_at_once(tmp_path: Path) -> None:
+    site = WatchedSite(tmp_path, linked_only=True, events=True)
+    site.write("index.html", "nothing yet")
+    site.write("draft.html")
+    site.settle()
+    assert site.reader.told() == set() and set(site.reader.listed()) == {SITE}
+    site.write("index.html", '<a href="draft.html">out now</a>')
+    told = set[tuple[str, str]]()
+
+    def is_told() -> bool:
+        site.settle()
+        told.update(site.reader.told())
+        return ("draft.html", "new") in told
+
+    until(is_told)
+    site.finish()
 
 
 def test_dates_ranks_and_levels_are_exact(site: WatchedSite) -> None:
