@@ -415,13 +415,13 @@ def children_of(pid: int, name: str) -> list[int]:
 
 def test_a_machine_that_the_head_gave_up_joins_again(nodes: Nodes) -> None:
     """Ray ends the node of a machine that was cut off for too long and can be reached again."""
-    machine = nodes.groups["two"]
-    assert machine.stdout is not None
-    [node] = children_of(machine.pid, "raylet")
-    os.kill(node, signal.SIGABRT)
-    assert "it joins the cluster again" in machine.stdout.readline()
-    assert "until this command is stopped" in machine.stdout.readline()
-    assert children_of(machine.pid, "raylet") not in ([], [node])
+    with join(nodes.environment, nodes.address, "again") as machine:
+        assert machine.stdout is not None
+        [node] = children_of(machine.pid, "raylet")
+        os.kill(node, signal.SIGABRT)
+        assert "it joins the cluster again" in machine.stdout.readline()
+        assert "until this command is stopped" in machine.stdout.readline()
+        assert children_of(machine.pid, "raylet") not in ([], [node])
 
 
 def test_a_head_whose_process_dies_is_started_again(nodes: Nodes, tmp_path: Path) -> None:

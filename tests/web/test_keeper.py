@@ -58,7 +58,8 @@ def test_a_server_visits_the_watches_of_its_folders(sanderling: Run, tmp_path: P
         folder = tmp_path / "crawls" / "shop"
         sanderling("watch", shop.url, "--select", ".price", "--every", "1s", "-d", folder)
         visited = len(shop.asked)
-        with started("serve", tmp_path / "crawls", "--port", 0, "--keep-fresh", stdout=subprocess.PIPE) as server:
+        ports = ("--port", 0, "--archive-port", 0)
+        with started("serve", tmp_path / "crawls", *ports, "--keep-fresh", stdout=subprocess.PIPE) as server:
             home = next(word for word in server.stdout.readline().split() if word.startswith("http"))
             until(lambda: shop.asked[visited:].count("/p/7") >= 2)
             shop.price = "75.00"
