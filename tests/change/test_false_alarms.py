@@ -26,6 +26,8 @@ def kinds(before: str, after: str) -> list[str]:
         ("<p>Made on 2026-03-01 at 08:00:11", "<p>Made on 2026-03-02 at 09:07:12"),
         ("<p>Sun, 01 Mar 2026 08:00:11 GMT", "<p>Mon, 02 Mar 2026 09:07:12 GMT"),
         ("<p>March 1, 2026 8:00:11 am", "<p>March 2, 2026 9:07:12 am"),
+        ("<p>Made in about 0.003s by it", "<p>Made in about 0.12s by it"),
+        ("<p>Erzeugt in 0,2 Sekunden", "<p>Erzeugt in 0,41 Sekunden"),
     ],
 )  # fmt: skip
 def test_no_change(before: str, after: str) -> None:
@@ -45,6 +47,8 @@ def test_no_change(before: str, after: str) -> None:
         ("<p>In stock for 3 minutes", "<p>In stock for 4 minutes", "text"),
         ("<p>Concert on 2026-03-01 at 20:00", "<p>Concert on 2026-03-02 at 20:00", "text"),
         ("<p>She won in 2:03:11", "<p>She won in 2:02:10", "text"),
+        ("<p>He ran it in 10.3 seconds", "<p>He ran it in 10.2 seconds", "text"),
+        ("<p>A share of 0.2 stays", "<p>A share of 0.3 stays", "text"),
     ],
 )
 def test_a_change(before: str, after: str, kind: str) -> None:

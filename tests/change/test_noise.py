@@ -6,7 +6,7 @@ from turbohtml import parse
 
 from sanderling.change import Noise, PageFingerprint, compare, fingerprint, learn, learn_template
 from sanderling.change.judging import rejudge
-from sanderling.change.noise import MAX_PLACES
+from sanderling.change.noise import MAX_PLACES, learn_first, steady
 from sanderling.model import ChangeKind
 
 
@@ -63,6 +63,23 @@ def test_a_place_that_seldom_changes_is_no_noise_of_a_template() -> None:
         page = visit(number // 8, f"page {number}")
         template = learn_template(template, page, visit((number + 1) // 8, f"page {number}"))
     assert compare(visit(0, "x"), visit(99, "x"), template=template).news
+
+
+def test_what_most_pages_change_at_their_first_revisit_is_noise_for_the_others() -> None:
+    template, told = Noise(), 0
+    for number in range(40):
+        pages = [visit(number + step, f"page {number}") for step in (0, 100)]
+        told += compare(*pages, template=template).news
+        template = learn_first(template, *pages) if number % 4 else steady(template)
+    assert told <= 14
+
+
+def test_edits_of_some_pages_at_one_place_are_news_at_the_first_revisit() -> None:
+    template = Noise()
+    for number in range(60):
+        pages = [visit(number + step, f"page {number}") for step in (0, 100)]
+        assert compare(*pages, template=template).news
+        template = steady(template) if number % 3 else learn_first(template, *pages)
 
 
 def test_an_author_at_work_is_no_noise() -> None:

@@ -25,7 +25,7 @@ from sanderling.change import (
 from sanderling.change.aspects import Aspect
 from sanderling.change.conditions import Conditions
 from sanderling.change.image import Look
-from sanderling.change.noise import are_volatile, learn_image
+from sanderling.change.noise import are_volatile, learn_first, learn_image, steady
 from sanderling.change.pixels import Decoder
 from sanderling.change.rules import problem
 from sanderling.change.verdict import Texts
@@ -196,9 +196,8 @@ def judge(
     an article that is sold out and in stock in turn. So nothing is learned from a page whose parts
     are `watched`, and nothing learned applies to it. `texts` reads the paragraphs of both versions.
 
-    It learns only from pages that have changed before. Other pages have no stored fingerprint, so
-    their unchanged visits are not counted, and every place on them would seem to change at each
-    visit.
+    Pages that never changed before have no stored fingerprint. So the places on them are counted
+    apart, and need more changes to be noise.
     """
     if visit.outcome in (Outcome.GONE, Outcome.REDIRECT):
         return Judgement(_left(visit, before), before.noise, template)
@@ -209,7 +208,8 @@ def judge(
         learned = learn_template(template, same, same) if template.places else template
         return Judgement(None, _encode(learn(_decode_noise(before.noise), same, same)), learned)
     if visit.outcome is not Outcome.PAGE:
-        return Judgement(None, before.noise, template)
+        unchanged = visit.outcome is Outcome.UNCHANGED
+        return Judgement(None, before.noise, steady(template) if unchanged else template)
     if not before.there:
         return Judgement(Change(ChangeKind.NEW, 1.0, "", "back" if before.ever else "new"), before.noise, template)
     if visit.completes:
@@ -231,7 +231,7 @@ def judge(
         return Judgement(_change(compare(old, new, texts=texts)), b"", template)
     noise = _decode_noise(before.noise) if before.noise else Noise()
     verdict = compare(old, new, known=noise, template=template, texts=texts)
-    learned = learn_template(template, old, new) if before.fingerprint else template
+    learned = (learn_template if before.fingerprint else learn_first)(template, old, new)
     return Judgement(_change(verdict), _encode(learn(noise, old, new)), learned)
 
 

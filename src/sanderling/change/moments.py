@@ -1,6 +1,6 @@
-"""Times that are other words at each visit and say nothing new: ages such as "3 minutes ago", and
-moments to the second, such as that at which a page was made. No appointment is given to the
-second."""
+"""Times that are other words at each visit and say nothing new: ages such as "3 minutes ago",
+moments to the second, such as that at which a page was made, and how long that took. No appointment
+is given to the second, and nothing but machines takes less than one."""
 
 from __future__ import annotations
 
@@ -45,10 +45,16 @@ _MOMENT: Final = re.compile(
     r"(?: ?(?:[AP]M|Z|UTC|GMT|CES?T|[+-]\d\d:?\d\d))*",
     re.IGNORECASE,
 )
+_SECOND: Final = (
+    r"(?:s|secs?|seconds?|Sekunden?|secondes?|segundos?|second[oi]|seconden|sekunder?|sekund[ay]?|секунд[уы]?|秒)"
+)
+_TOOK: Final = re.compile(rf"(?<![\w.,])0[.,]\d{{1,9}}[ \xa0]?{_SECOND}(?!\w)", re.IGNORECASE)
 
 
 def without_moments(text: str) -> str:
     """The same text with every such time as one sign."""
+    if "0." in text or "0," in text:
+        text = _TOOK.sub("·", text)
     if any(sign in text for sign in _SIGNS):
         text = _AGE.sub("·", text)
     return _MOMENT.sub("·", text) if _SECONDS.search(text) else text

@@ -23,6 +23,9 @@ MAX_VERSIONS: Final = 8
 MAX_LEFT: Final = 32
 # Fewer changes could be the work of an author.
 _MIN_CHANGES: Final = 3
+# The same for pages that changed for the first time. Nobody edits so many pages at one place in one
+# round, each in another way, and leaves most others as they are.
+_MIN_FIRST: Final = 8
 _START: Final = 0
 # The place of all paragraphs that moved. Where they stand says little: a list in another order at
 # each visit has other places each time.
@@ -56,6 +59,9 @@ class Noise(msgspec.Struct, frozen=True, array_like=True):
     aspects: dict[Aspect, Place] = {}
     # Paragraphs that left lately, as hashes, the latest last, and how often each came back.
     left: dict[int, int] = {}
+    # Of a template: places of pages that changed for the first time, and how many pages did not.
+    first: dict[int, Place] = {}
+    steady: int = 0
 
 
 def learn_template(known: Noise, old: PageFingerprint, new: PageFingerprint) -> Noise:
@@ -74,8 +80,32 @@ def learn_template(known: Noise, old: PageFingerprint, new: PageFingerprint) -> 
         came = {before_old[one]: 0 for one in alignment.removed}
         came |= {before_new[other]: hashes[other] for other in alignment.added}
         came |= {before_old[one]: hashes[other] for one, other in alignment.edited}
-    there = {_START, *hashes}
-    counted = dict(known.places)
+    return msgspec.structs.replace(known, places=_counted(known.places, came, {_START, *hashes}))
+
+
+def learn_first(known: Noise, old: PageFingerprint, new: PageFingerprint) -> Noise:
+    """The noise of a template after the first change of one of its pages.
+
+    What it counts is kept apart, since pages that never changed are counted without their places.
+    A paragraph that was added, as below "Comments", is no noise.
+    """
+    if old.processing != new.processing or old.text == new.text:
+        return steady(known)
+    hashes = new.paragraph_hashes()
+    alignment = align(old.paragraph_hashes(), hashes)
+    before, _ = _anchors(old.paragraph_hashes(), hashes, alignment)
+    came = {before[one]: hashes[other] for one, other in alignment.edited}
+    return msgspec.structs.replace(known, first=_counted(known.first, came, {_START, *hashes}))
+
+
+def steady(known: Noise) -> Noise:
+    """The noise of a template after a visit to a page that never changed."""
+    return msgspec.structs.replace(known, steady=known.steady + 1)
+
+
+def _counted(known: dict[int, Place], came: dict[int, int], there: Set[int]) -> dict[int, Place]:
+    """The places of a template after a visit that brought other texts at some of them."""
+    counted = dict(known)
     for place, text in came.items():
         count = counted.get(place, _UNSEEN)
         if count is _UNSEEN or count.last != text:
@@ -83,7 +113,7 @@ def learn_template(known: Noise, old: PageFingerprint, new: PageFingerprint) -> 
     for place in (counted.keys() & there) - came.keys():
         count = counted[place]
         counted[place] = Place(count.changes, count.visits + 1, count.last)
-    return Noise(_most_telling(counted))
+    return _most_telling(counted)
 
 
 def learn(known: Noise, old: PageFingerprint, new: PageFingerprint) -> Noise:
@@ -188,7 +218,14 @@ def _before(kept: dict[int, int], count: int) -> list[int]:
 
 def volatile_places(known: Iterable[Noise | None]) -> set[int]:
     """The places that changed on most visits."""
-    return {place for noise in known if noise for place, count in noise.places.items() if count.volatile}
+    found = {place for noise in known if noise for place, count in noise.places.items() if count.volatile}
+    return found.union(
+        place
+        for noise in known
+        if noise
+        for place, count in noise.first.items()
+        if count.changes >= _MIN_FIRST and 2 * count.changes > count.visits + noise.steady
+    )
 
 
 def noisy_paragraphs(
