@@ -57,9 +57,9 @@ def test_what_was_not_followed_is_counted_by_reason() -> None:
     ]
     forbidden = PageRow(url=HOME, status=403, state="failed", depth=0, reason="", reason_code="status:403")
     assert "refuses this crawler (403)" in why_little([forbidden], 0, {}, Settings(), lambda _: None)[0]
-    # A large crawl speaks of robots.txt only, if that cost it most.
-    assert why_little([], 40, {"robots": 39, "other-host": 900}, Settings(), lambda _: None) == []
-    assert "41 links that robots.txt" in why_little([], 40, {"robots": 41}, Settings(), lambda _: None)[0]
+    # A large crawl speaks of robots.txt only, if that cost it a third of what it found.
+    assert why_little([], 40, {"robots": 19, "other-host": 900}, Settings(), lambda _: None) == []
+    assert "20 links that robots.txt" in why_little([], 40, {"robots": 20}, Settings(), lambda _: None)[0]
 
 
 def test_a_crawl_of_one_page_says_why(sanderling: Run, tmp_path: Path) -> None:

@@ -343,7 +343,7 @@ def _summarise(folder: Folder, server: CrawlServer, before: Counts, progress: Cr
 def _why_little(folder: Folder, server: CrawlServer, counts: Counts) -> list[str]:
     """Why a crawl that ended by itself has few pages."""
     little = counts.pages <= FEW
-    if counts.queued or server.enough or not (little or counts.excluded > counts.pages):
+    if counts.queued or server.enough or not (little or 2 * counts.excluded >= counts.pages):
         return []
     # Loaded only now: it reads documents, which a server does not.
     from sanderling.presenting.scarcity import reader, why_little

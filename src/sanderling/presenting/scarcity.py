@@ -67,14 +67,14 @@ def why_little(
     seeds: Sequence[PageRow], pages: int, unfollowed: Mapping[str, int], settings: Settings, read: Read
 ) -> list[str]:
     """Sentences about a crawl of few pages, with what the user named; or without `seeds` about one
-    of fewer pages than robots.txt disallows. `unfollowed` says for each reason how many URLs were
+    of which robots.txt disallows a third or more. `unfollowed` says for each reason how many URLs were
     not followed.
     """
     counts: Counter[str] = Counter()
     for why, count in unfollowed.items():
         counts[code_of(why)] += count
     if not seeds:
-        return [*_not_followed({"robots": counts["robots"]})] if counts["robots"] > pages else []
+        return [*_not_followed({"robots": counts["robots"]})] if 2 * counts["robots"] >= pages else []
     said = dict.fromkeys(sentence for seed in seeds if (sentence := _of_seed(seed, read, settings, counts)))
     asked = Counter(code_of(seed.reason_code) for seed in seeds if seed.depth == 0)
     return [*said, *_not_followed({code: count - asked[code] for code, count in counts.most_common()})][:_MOST]

@@ -128,6 +128,28 @@ def test_plain_paths_are_all_tried_until_hundreds_brought_nothing() -> None:
     assert PATIENT <= tried < 1000 and site.views.sample("/manual/fr/*", 2) == 2
 
 
+def test_paths_that_redirect_to_a_login_are_given_up_sooner() -> None:
+    views, kind, tried = HostViews(KeptViews()), "/edit/*", 0
+    while tried < PATIENT and (more := views.sample(kind, 1000)):
+        for number in range(more):
+            views.released(number, kind)
+            views.failed(number, f"{E}/edit/Pagea0")
+        tried += more
+    assert tried < PATIENT // 4
+
+
+def test_programs_with_the_same_parameter_are_kinds_of_their_own() -> None:
+    site = Site()
+    names = [f"Lamp{letter * 3}" for letter in "abcdefghijklmnop"]
+    for name in names:
+        site.link(f"/product.php?item={name}", text(name))
+        for program in ("basket", "compare", "print", "share", "wishlist"):
+            site.link(f"/{program}.php?item={name}", FRAME)
+        site.link(f"/reviews.php?item={name}", text(f"{name} as others see it"))
+    assert site.count("product") == site.count("reviews") == len(names)
+    assert len(site.visits) <= 2 * len(names) + 5 * (SAMPLES + 1)
+
+
 def test_a_view_waits_for_its_page() -> None:
     """Before the page itself, its old version would seem to bring what the page says."""
     site = Site()

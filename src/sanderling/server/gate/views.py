@@ -4,7 +4,8 @@ print and sort orders of a page are such views, and so are its files at every co
 The address of a view combines names that stand in other addresses already: the name of a page, and
 a word for the way it is shown. A URL with a name of its own is never taken for a view, nor is one
 that ends in a number, or one that a page redirects to. Combinations are told apart by their kind,
-which is their folder and the names of their parameters. A few of each kind are visited. If they
+which is their folder, the program that answers, such as `print.php`, and the names of their
+parameters. A few of each kind are visited. If they
 bring neither lines that the host has not shown before nor links to pages that do, the others are
 held back, and of many some more are tried at last: plain paths until hundreds of them brought
 nothing, because a folder may repeat the names of another and say something else. A new kind gets
@@ -36,6 +37,8 @@ MOST_TRIED = 8
 IN_OTHERS = 6
 # Plain paths are held back for good after so many visits that brought nothing.
 PATIENT = 300
+# A redirect or an error counts as so many of them: a link to edit a page that asks for a login.
+AS_MISSED = 10
 # And then twice as many as were visited, until this number was and half of them were new.
 PROVEN = 12
 # A kind is worth its visits if one in this number brings something new: at least a quarter of what
@@ -62,6 +65,7 @@ MOST_KEPT = 16_384
 
 _NAMES = re.compile(r"[^/:,;|]+")
 _ENDING = re.compile(r"(?<=.)\.[A-Za-z][A-Za-z0-9]{0,4}$")
+_PROGRAM = re.compile(r".+\.(?:php\d?|f?cgi|pl|py|aspx?|jspx?|do|action|exe)", re.IGNORECASE)
 _WORD = re.compile(r"[_~.+-]?[a-z][a-z_-]{0,15}|[A-Z]{1,2}")
 _DIGITS = re.compile(r"\d+|[0-9a-f]{8,}")
 _SIGNS = re.compile(r"[\W_]+")
@@ -79,6 +83,7 @@ class ViewKind(msgspec.Struct, array_like=True):
     under_way: int = 0
     samples: int = SAMPLES
     deferred: bool = False  # the pages that it shows in another way come first
+    missed: int = 0  # how many brought no page at all
 
     @property
     def known(self) -> bool:
@@ -205,7 +210,7 @@ class HostViews:
         all tried, until hundreds of them brought nothing; of the others, some, if they became twice
         as many since that was done last."""
         kind = self.find(text)
-        if text.startswith("/") and "?" not in text and kind.tried < PATIENT:
+        if text.startswith("/") and "?" not in text and kind.tried + (AS_MISSED - 1) * kind.missed < PATIENT:
             return min(held, max(SAMPLES, kind.tried))
         if held < 2 * kind.sampled:
             return 0
@@ -247,9 +252,9 @@ class HostViews:
     def failed(self, id: int, url: str) -> bool:
         """A URL brought no page."""
         self._pages.discard(id)
-        return id in self._under_way and self._judged(id, url, False)
+        return id in self._under_way and self._judged(id, url, False, missed=True)
 
-    def _judged(self, id: int, url: str, new: bool) -> bool:
+    def _judged(self, id: int, url: str, new: bool, missed: bool = False) -> bool:
         found = self._address(url)
         named = [found.word] if found.word else []
         parameters = _parameters(found.kinds[-1])
@@ -258,7 +263,7 @@ class HostViews:
             self._dull_now[id] = kinds
         for text in parameters:
             self.find(text, IN_OTHERS)
-        return self._count(kinds, new)
+        return self._count(kinds, new, missed)
 
     def _credit(self, id: int) -> bool:
         """A page is new: what led to it was worth its visit."""
@@ -272,13 +277,14 @@ class HostViews:
             self.find(text).new += 1
         return before != [self.find(text).dull for text in kinds]
 
-    def _count(self, kinds: Iterable[str], new: bool) -> bool:
+    def _count(self, kinds: Iterable[str], new: bool, missed: bool) -> bool:
         changed = False
         for text in kinds:
             kind = self.find(text)
             before = kind.known, kind.dull
             kind.tried += 1
             kind.new += new
+            kind.missed += missed
             kind.under_way = max(0, kind.under_way - 1)
             changed |= before != (kind.known, kind.dull)
         return changed
@@ -324,9 +330,12 @@ class HostViews:
         folders = [_DIGITS.sub("0", part) for part in (parts if is_folder else parts[:-1])]
         least = min(FOLDERS, max(0, len(folders) - is_folder))
         depths = range(max(least, min(DEEPEST, len(folders))), least - 1, -1)
-        above = [f"/{''.join(f'{part}/' for part in folders[:depth])}*" for depth in depths]
+        above = [f"/{''.join(f'{part}/' for part in folders[:depth])}" for depth in depths]
+        whole = f"/{''.join(f'{part}/' for part in folders)}"
+        program = parts[-1] if asked and not is_folder and parts and _PROGRAM.fullmatch(parts[-1]) else "*"
         word = self._word(parts)
-        return ViewAddress([each + asked for each in above], word and word + asked)
+        kinds = [each + (program if each == whole else "*") + asked for each in above]
+        return ViewAddress(kinds, word and word + asked)
 
     def _parameter(self, name: str, value: str) -> str:
         """A parameter as part of a kind: with its value if that is a word for a view."""
