@@ -69,7 +69,22 @@ def over_a_machine(folder: Path) -> Iterator[Lines]:
         yield Lines(switchboard, lambda: callers.enter_context(closing(ExpectedLine(link, spool))))
 
 
-@pytest.fixture(params=[over_a_socket, over_a_machine])
+@contextmanager
+def over_a_direct_line(folder: Path) -> Iterator[Lines]:
+    """The same with a TLS connection that the server opened to the machine."""
+    with (
+        closing(LocalMachine(MachineTerms(60.0), door=True)) as machine,
+        closing(switchboard_in(folder)) as switchboard,
+        ExitStack() as callers,
+    ):
+        link, spool = switchboard.open(HERE, machine, Waits(60.0)), machine.machine._spool.folder
+        until(lambda: switchboard.poll(0.1) and link.direct)
+        before = machine.calls
+        yield Lines(switchboard, lambda: callers.enter_context(closing(ExpectedLine(link, spool))))
+        assert machine.calls == before
+
+
+@pytest.fixture(params=[over_a_socket, over_a_machine, over_a_direct_line])
 def lines(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Lines]:
     with request.param(tmp_path) as made:
         yield made

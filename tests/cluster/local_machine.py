@@ -26,7 +26,10 @@ def switchboard_in(folder: Path) -> ClusterSwitchboard:
 class LocalMachine:
     """What the engine's actor is, with faults that a test chooses."""
 
-    def __init__(self, terms: MachineTerms) -> None:
+    def __init__(self, terms: MachineTerms, *, door: bool = False) -> None:
+        """With a `door`, it can be called on a direct line."""
+        self.door = door
+        self.calls = 0  # how often it was called otherwise
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
@@ -35,6 +38,7 @@ class LocalMachine:
         self.repeats = 1  # how often each call is made
 
     def tell(self, number: int, batch: bytes) -> None:
+        self.calls += 1
         if not self.cut:
             for _ in range(self.repeats):
                 self._call(self.machine.tell(number, batch))
@@ -44,9 +48,17 @@ class LocalMachine:
             if not self.cut:
                 on_reply(future.result())
 
+        self.calls += 1
         if not self.cut:
             for _ in range(self.repeats):
                 self._call(self.machine.hear(seen)).add_done_callback(done)
+
+    def open_door(self, identity: bytes, on_place: Callable[[tuple[str, int] | Gone], None]) -> None:
+        def done(future: "Future[int]") -> None:
+            on_place(("127.0.0.1", future.result()))
+
+        if self.door and not self.cut:
+            self._call(self.machine.open_door("127.0.0.1", identity)).add_done_callback(done)
 
     def kill(self) -> None:
         self.cut = True
@@ -62,6 +74,7 @@ class LocalMachine:
                 await process.wait()
             if self.machine._server is not None:
                 self.machine._server.close()
+            self.machine._door.close()
             for task in asyncio.all_tasks() - {asyncio.current_task()}:
                 task.cancel()
             await asyncio.sleep(0)

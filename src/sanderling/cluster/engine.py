@@ -61,6 +61,7 @@ class ClusterNode(NamedTuple):
     weight: float
     here: bool  # the server runs on it
     region: str = ""  # from the largest part to the smallest, with dots between them
+    address: str = ""  # at which other machines reach it
 
 
 OnReply = Callable[[bytes | Gone], None]
@@ -69,26 +70,38 @@ OnReply = Callable[[bytes | Gone], None]
 class Actor:
     """A `Machine` that runs elsewhere."""
 
-    def __init__(self, handle: Any) -> None:
+    def __init__(self, handle: Any, address: str) -> None:
         self._handle = handle
+        self._address = address  # at which others reach its machine
 
     def tell(self, number: int, batch: bytes) -> None:
         self._handle.tell.remote(number, batch)
 
     def hear(self, seen: int, on_reply: OnReply) -> None:
         """`on_reply` is called by a thread of the engine."""
+        _when_done(self._handle.hear.remote(seen), on_reply)
 
-        def done(future: Any) -> None:
-            error = future.exception()
-            on_reply(future.result() if error is None else _gone(error))
+    def open_door(self, identity: bytes, on_place: Callable[[tuple[str, int] | Gone], None]) -> None:
+        """Has the machine open a port for a direct line; `on_place` is told where."""
 
-        self._handle.hear.remote(seen).future().add_done_callback(done)
+        def done(port: int | Gone) -> None:
+            on_place(port if isinstance(port, Gone) else (self._address, port))
+
+        _when_done(self._handle.open_door.remote(self._address, identity), done)
 
     def kill(self) -> None:
         import ray
 
         with contextlib.suppress(Exception):  # the engine may be gone itself
             ray.kill(self._handle, no_restart=True)
+
+
+def _when_done(call: Any, then: Callable[[Any], None]) -> None:
+    def done(future: Any) -> None:
+        error = future.exception()
+        then(future.result() if error is None else _gone(error))
+
+    call.future().add_done_callback(done)
 
 
 class Engine:
@@ -140,7 +153,8 @@ class Engine:
         return Actor(
             actor.options(
                 num_cpus=0, scheduling_strategy=where, max_restarts=0, max_task_retries=-1, max_concurrency=1000
-            ).remote(terms)
+            ).remote(terms),
+            node.address,
         )
 
     def close(self) -> None:
@@ -300,8 +314,9 @@ def _node(each: dict[str, Any], here: str) -> ClusterNode:
     in_cloud = ".".join(str(labels[label]) for label in (CLOUD_REGION, CLOUD_ZONE) if labels.get(label))
     region = str(labels.get(REGION) or in_cloud)
     return ClusterNode(
-        each["NodeID"], str(labels.get(LABEL) or each["NodeName"]), weight, each["NodeID"] == here, region
-    )
+        each["NodeID"], str(labels.get(LABEL) or each["NodeName"]), weight, each["NodeID"] == here, region,
+        str(each["NodeManagerAddress"]),
+    )  # fmt: skip
 
 
 def _gone(error: BaseException) -> Gone:

@@ -20,6 +20,10 @@ class RemoteMachine(Protocol):
 
     def kill(self) -> None: ...
 
+    @property
+    def direct(self) -> bool:
+        """Whether calls travel on a direct line now."""
+
 
 class Waits(NamedTuple):
     """How long a machine may be silent until its leases are given to others."""
@@ -66,6 +70,10 @@ class MachineLink:
     def traffic(self) -> tuple[int, int, int]:
         """Received by its clients, of archives, and as they travelled."""
         return self.bodies, self.archived, self.sent
+
+    @property
+    def direct(self) -> bool:
+        return self._machine.direct
 
     def start(self, client: str, place: str) -> None:
         """Has a client started. `place` is its stable name, for the hosts that belong to it."""

@@ -1,10 +1,11 @@
 """One machine of a cluster: runs client processes for a server elsewhere, and is the server's door
 to them.
 
-The engine makes it an actor, so the server calls `tell` and `hear` from afar. Both may be called
-twice or out of order (`numbering`). The server is believed to be there as long as it confirms what
-it heard; when that stops for longer than `Terms.fence`, the clients are ended, because the server
-will give their leases to others soon after.
+The engine makes it an actor, so the server calls `tell` and `hear` from afar, through the engine or
+on a direct line (`door`). Both may be called twice or out of order (`numbering`). The server is
+believed to be there as long as it confirms what it heard; when that stops for longer than
+`Terms.fence`, the clients are ended, because the server will give their leases to others soon
+after.
 
 One of the client processes may be a relay. It speaks like a client and has machines of its own.
 """
@@ -19,6 +20,7 @@ import msgspec
 
 from sanderling import __version__
 from sanderling.cluster.child_line import ChildLine
+from sanderling.cluster.door import Door
 from sanderling.cluster.messages import (
     CLUSTER_PROTOCOL,
     Charge,
@@ -64,6 +66,7 @@ class Machine:
         self._replies = Unacknowledged()
         self._unsent = 0
         self._said_at = 0.0
+        self._door = Door(self)
         self._something: asyncio.Event | None = None
         self._server: asyncio.Server | None = None
         self._less_unsent = asyncio.Condition()
@@ -103,7 +106,16 @@ class Machine:
                 self._replies.add(encode(MachineReply(self._replies.next_number, self._take_words())))
         return made
 
+    async def open_door(self, address: str, identity: bytes) -> int:
+        """Lets the server call on a direct line from now on. Returns the port."""
+        return await self._door.open(address, identity)
+
     # ---- inside
+
+    @property
+    def told(self) -> int:
+        """The batch of orders that was taken last."""
+        return self._orders.last
 
     async def _begin(self) -> None:
         """The first call starts what needs an event loop."""

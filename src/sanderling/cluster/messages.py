@@ -116,6 +116,28 @@ class MachineReply(Struct, frozen=True, array_like=True):
     words: list[Word]
 
 
+class Tell(Struct, frozen=True, tag=0, array_like=True):
+    """Server to machine on a direct line: a numbered batch of orders."""
+
+    number: int
+    batch: bytes
+
+
+class Hear(Struct, frozen=True, tag=1, array_like=True):
+    """Server to machine on a direct line: what is new since the reply of that number?"""
+
+    seen: int
+
+
+class Heard(Struct, frozen=True, array_like=True):
+    """Machine to server on a direct line: the answer."""
+
+    told: int  # the batch of orders that it took last
+    reply: bytes
+
+
 encode = msgspec.msgpack.Encoder().encode
 decode_orders = msgspec.msgpack.Decoder(list[Order]).decode
 decode_reply = msgspec.msgpack.Decoder(MachineReply).decode
+decode_asked = msgspec.msgpack.Decoder(Tell | Hear).decode
+decode_heard = msgspec.msgpack.Decoder(Heard).decode

@@ -10,16 +10,16 @@ class InOrder:
     """Gives each numbered batch once, in the order of the numbers, which begin with 1."""
 
     def __init__(self) -> None:
-        self._last = 0
+        self.last = 0  # the batch that was given last
         self._early: dict[int, bytes] = {}
 
     def take(self, number: int, batch: bytes) -> list[bytes]:
         """The batches whose turn it is now."""
-        if number > self._last:
+        if number > self.last:
             self._early.setdefault(number, batch)
         ready = []
-        while (following := self._early.pop(self._last + 1, None)) is not None:
-            self._last += 1
+        while (following := self._early.pop(self.last + 1, None)) is not None:
+            self.last += 1
             ready.append(following)
         return ready
 

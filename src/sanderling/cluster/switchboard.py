@@ -1,5 +1,5 @@
-"""The lines to clients on other machines: a `Switchboard` whose messages travel through the
-engine."""
+"""The lines to clients on other machines: a `Switchboard` whose messages travel on direct lines to
+the machines, or through the engine."""
 
 import contextlib
 import errno
@@ -13,9 +13,10 @@ from queue import Empty, SimpleQueue
 
 import msgspec
 
+from sanderling.cluster.direct import Called, Lines
 from sanderling.cluster.engine import ClusterNode, Gone
 from sanderling.cluster.landing import BadPiece, Landing
-from sanderling.cluster.link import MachineLink, RemoteMachine, Waits
+from sanderling.cluster.link import MachineLink, Waits
 from sanderling.cluster.messages import ArchivePiece, Below, Ended, Greeting, Word, decode_reply
 from sanderling.errors import DiskFull
 from sanderling.model import Hello, LiveAnswer, ToClient, ToServer, VisitReport
@@ -56,6 +57,7 @@ class ClusterSwitchboard:
         self._wakes, self._wake_up = socket.socketpair()
         for end in (self._wakes, self._wake_up):
             end.setblocking(False)
+        self._direct = Lines()
         self.links: list[MachineLink] = []
         self.ended: dict[str, Ended] = {}  # the last words about dead clients, until somebody asks
         self.on_message: Callable[[str], None] = lambda text: None
@@ -66,8 +68,8 @@ class ClusterSwitchboard:
 
     # ---- machines
 
-    def open(self, node: ClusterNode, machine: RemoteMachine, waits: Waits) -> MachineLink:
-        link = MachineLink(node, machine, self._landing, waits)
+    def open(self, node: ClusterNode, machine: Called, waits: Waits) -> MachineLink:
+        link = MachineLink(node, self._direct.to(machine), self._landing, waits)
         self.links.append(link)
         self._hear(link)
         return link
@@ -126,6 +128,7 @@ class ClusterSwitchboard:
             link.close()
         self.links.clear()
         self._lines.clear()
+        self._direct.close()
         self._received.put(None)
         self._thread.join()
         self._wakes.close()
