@@ -301,6 +301,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     keep_fresh: Annotated[str, _setting("text", "Service", "refresh with this budget, such as 2000/h, while `sanderling serve --keep-fresh` runs", offered=ANY)] = ""
     quiet: Annotated[str, _setting("text", "Service", "hours without visits by that service, such as 22:00-06:30, in local time", offered=ANY)] = ""
     cluster: Annotated[str | None, _setting("text", "Cluster", "run the clients on the machines of a Ray cluster: auto for the one that this machine is part of, or HOST:PORT of its head")] = None
+    hosts: Annotated[str, _setting("text", "Cluster", "run the clients on these hosts, with commas between them: a cluster of them is started over ssh, and stopped when the run ends", metavar="HOSTS")] = ""
+    hosts_ssh: Annotated[str, _setting("text", "Cluster", "the command that reaches the hosts", metavar="COMMAND")] = "ssh"
+    hosts_program: Annotated[str, _setting("text", "Cluster", "the program on the hosts", metavar="PATH")] = "sanderling"
     cluster_compress: Annotated[bool, _setting("flag", "Cluster", "send archives as zstd; it pays where the line between the machines is slow")] = False
     cluster_patience: Annotated[float, _setting("duration", "Cluster", "how long a machine that cannot be reached keeps its leases; its clients end themselves before that", ge=0.001)] = 30.0
     levels: Annotated[int, _setting("count", "Cluster", "levels of machines: with 2 or more, machines of other regions are reached through a relay among them", ge=1)] = 1

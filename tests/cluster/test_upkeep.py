@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from sanderling.cli.cluster import _TRIES, MOST_TRIES, _tried
+from sanderling.cluster.node import StartedTooSlowly
 from sanderling.cluster.upkeep import HeadState, LeftCluster, Upkeep
 from sanderling.errors import RunFailed
 
@@ -105,3 +107,19 @@ def test_the_state_of_a_head_that_nobody_waits_for_is_removed(tmp_path: Path) ->
     os.utime(folder / "seen", (time.time() - 100,) * 2)
     HeadState(folder, 60.0)
     assert list(folder.iterdir()) == []
+
+
+def test_a_node_that_took_too_long_to_start_is_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[list[str]] = []
+    monkeypatch.setattr("os.execv", lambda program, command: started.append(command))
+    monkeypatch.setattr("atexit._run_exitfuncs", lambda: None)
+    monkeypatch.setenv(_TRIES, "1")
+
+    def slow() -> int:
+        raise StartedTooSlowly("it timed out")
+
+    for tries in range(1, MOST_TRIES):
+        _tried(slow)
+        assert len(started) == tries and os.environ[_TRIES] == str(tries + 1)
+    with pytest.raises(StartedTooSlowly):
+        _tried(slow)

@@ -1,21 +1,29 @@
 """`sanderling cluster`: makes machines part of a cluster, and shows which there are."""
 
 import argparse
+import atexit
+import contextlib
 import os
 import re
 import shlex
 import socket
 import sys
+from collections.abc import Callable
+from typing import NoReturn
 
 from sanderling.cluster.credentials import Credentials, Revoked, is_loopback
 from sanderling.cluster.engine import require_answer
-from sanderling.cluster.node import DEFAULT_PORT, OUTAGE
+from sanderling.cluster.node import DEFAULT_PORT, OUTAGE, StartedTooSlowly
 from sanderling.cluster.node import run as run_node
+from sanderling.cluster.ssh import attached
 from sanderling.cluster.upkeep import LeftCluster
 from sanderling.errors import UsageError
 from sanderling.processes.entry_points import command
 from sanderling.settings import seconds
 
+# How often a node is started that takes too long; the count is kept from one process to the next.
+MOST_TRIES = 4
+_TRIES = "SANDERLING_START_TRIES"
 _REGION = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?")
 
 _ABOUT = """Makes machines part of a cluster, so that a crawl can run its clients on all of them.
@@ -28,6 +36,7 @@ Examples:
   sanderling cluster join 10.0.0.1:6380      on another machine
   sanderling cluster status                  which machines there are
   sanderling crawl https://example.org/ -d example --cluster auto --clients 16
+  sanderling crawl https://example.org/ -d example --hosts one,two    all of it, over ssh
 """
 
 
@@ -69,6 +78,7 @@ def _add_machine(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--weight", type=int, metavar="N", help="how many clients it runs (default: one per core)")
     parser.add_argument("--region", default="", metavar="NAME", help="where it is, such as europe.paris; see --levels of `sanderling crawl`")  # fmt: skip
     parser.add_argument("--outage", default=OUTAGE, metavar="DURATION", help="how long a machine may be out of reach and stay in the cluster (default: 10s)")  # fmt: skip
+    parser.add_argument("--attached", action="store_true", help=argparse.SUPPRESS)  # see `cluster/ssh.py`
 
 
 def _region(text: str) -> str:
@@ -92,6 +102,11 @@ def _init(options: argparse.Namespace) -> int:
 
 
 def _start(options: argparse.Namespace) -> int:
+    with attached(takes_credentials=False) if options.attached else contextlib.nullcontext():
+        return _tried(lambda: _run_head(options))
+
+
+def _run_head(options: argparse.Namespace) -> int:
     credentials = Credentials()
     own = options.own or "127.0.0.1"
     if not is_loopback(own) and not credentials.authority[0].exists():
@@ -115,26 +130,47 @@ def _started(credentials: Credentials, address: str) -> str:
 
 
 def _join(options: argparse.Namespace) -> int:
-    credentials = Credentials()
     if not options.address:
-        return _show_join(credentials)
+        return _show_join(Credentials())
+    with attached(takes_credentials=True) if options.attached else contextlib.nullcontext():
+        return _tried(lambda: _run_member(options))
+
+
+def _tried(run: Callable[[], int]) -> int:
+    """Runs a node again that the head gave up, and some times one that took too long to start."""
+    try:
+        return run()
+    except LeftCluster as left:
+        _run_again(f"{left}; it joins the cluster again")
+    except StartedTooSlowly:
+        tries = int(os.environ.get(_TRIES, "1"))
+        if tries >= MOST_TRIES:
+            raise
+        os.environ[_TRIES] = str(tries + 1)
+        atexit._run_exitfuncs()  # ends what it started
+        _run_again("Ray took too long to start on this machine; it is started again")
+
+
+def _run_again(why: str) -> NoReturn:
+    sys.stderr.write(f"sanderling: {why}\n")
+    sys.stderr.flush()
+    again = command("command", *sys.argv[1:])  # Ray cannot be started twice in one process
+    os.execv(again[0], again)
+
+
+def _run_member(options: argparse.Namespace) -> int:
+    credentials = Credentials()
     if ":" not in options.address:
         options.address = f"{options.address}:{DEFAULT_PORT}"
     if not credentials.token.exists():
         raise UsageError(f"this machine has no token in {credentials.path}: copy that folder from the head")
     require_answer(options.address)
     own = options.own or _own_towards(options.address)
-    try:
-        return run_node(
-            credentials, head=False, address=options.address, own=own, name=options.name, weight=options.weight,
-            region=_region(options.region), outage=seconds("--outage", options.outage),
-            on_started=lambda: _joined(credentials, options.address),
-        )  # fmt: skip
-    except LeftCluster as left:
-        sys.stderr.write(f"sanderling: {left}; it joins the cluster again\n")
-        sys.stderr.flush()
-        again = command("command", *sys.argv[1:])  # Ray cannot be started twice in one process
-        os.execv(again[0], again)
+    return run_node(
+        credentials, head=False, address=options.address, own=own, name=options.name, weight=options.weight,
+        region=_region(options.region), outage=seconds("--outage", options.outage),
+        on_started=lambda: _joined(credentials, options.address),
+    )  # fmt: skip
 
 
 def _joined(credentials: Credentials, address: str) -> str:

@@ -250,6 +250,8 @@ def serving(
 ) -> Iterator[CrawlServer]:  # fmt: skip
     crew = settings.clients or os.cpu_count() or 1
     garbage.collect_rarely()
+    if settings.hosts:
+        sys.stderr.write(f"starting a cluster on {settings.hosts}\n")
     server = CrawlServer(folder, settings, seeds, crew, again, terms, retry, topic, as_set)
     try:
         yield server

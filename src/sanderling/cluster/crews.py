@@ -2,6 +2,7 @@
 
 import contextlib
 
+from sanderling.errors import UsageError
 from sanderling.repository.folder import Folder
 from sanderling.server.members.crew import Crew
 from sanderling.server.members.crews import Begin, on_this_machine
@@ -12,7 +13,7 @@ from sanderling.settings import Settings
 
 def as_set(folder: Folder, settings: Settings, undo: contextlib.ExitStack) -> Begin:
     """Where the settings say."""
-    return (on_cluster if settings.cluster else on_this_machine)(folder, settings, undo)
+    return (on_cluster if settings.cluster or settings.hosts else on_this_machine)(folder, settings, undo)
 
 
 def on_cluster(folder: Folder, settings: Settings, undo: contextlib.ExitStack) -> Begin:
@@ -23,9 +24,14 @@ def on_cluster(folder: Folder, settings: Settings, undo: contextlib.ExitStack) -
     from sanderling.cluster.landing import Landing
     from sanderling.cluster.levels import Shape
 
-    connected = undo.enter_context(contextlib.closing(engine.Engine(settings.cluster or "")))
+    if settings.cluster and settings.hosts:
+        raise UsageError("--hosts starts a cluster of its own: leave out --cluster")
+    address = settings.cluster or undo.enter_context(_over_ssh(settings))
+    connected = undo.enter_context(contextlib.closing(engine.Engine(address)))
 
     def begin(size: int, opened: OpenCrawl, folder: Folder) -> tuple[Switchboard, Crew]:
+        if settings.hosts and not settings.clients:
+            size = max(1, round(sum(node.weight for node in connected.nodes)))
         place = new_archives(folder.warcs, opened.run_folder)
         remote = switchboard.ClusterSwitchboard(lambda client: Landing(place, client))
         undo.callback(remote.close)
@@ -33,3 +39,10 @@ def on_cluster(folder: Folder, settings: Settings, undo: contextlib.ExitStack) -
         return joined.JoinedSwitchboard(opened.switchboard, remote), crew
 
     return begin
+
+
+def _over_ssh(settings: Settings) -> contextlib.AbstractContextManager[str]:
+    """A cluster of the hosts that the settings name, for this run."""
+    from sanderling.cluster import ssh
+
+    return ssh.cluster_of(ssh.hosts_in(settings.hosts), settings.hosts_ssh, settings.hosts_program)

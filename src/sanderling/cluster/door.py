@@ -12,7 +12,7 @@ from sanderling.model.frames import Incoming, framed
 HANDSHAKE = 10.0
 
 
-class Behind(Protocol):
+class CalledMachine(Protocol):
     """A `Machine`, as far as a direct line reaches."""
 
     @property
@@ -23,10 +23,10 @@ class Behind(Protocol):
     async def hear(self, seen: int) -> bytes: ...
 
 
-class Door:
+class MachineDoor:
     """Passes calls that arrive on a direct line to a `Machine`."""
 
-    def __init__(self, machine: Behind) -> None:
+    def __init__(self, machine: CalledMachine) -> None:
         self._machine = machine
         self._server: asyncio.Server | None = None
         self._answers: set[asyncio.Task[None]] = set()

@@ -20,7 +20,7 @@ import msgspec
 
 from sanderling import __version__
 from sanderling.cluster.child_line import ChildLine
-from sanderling.cluster.door import Door
+from sanderling.cluster.door import MachineDoor
 from sanderling.cluster.messages import (
     CLUSTER_PROTOCOL,
     Charge,
@@ -66,7 +66,7 @@ class Machine:
         self._replies = Unacknowledged()
         self._unsent = 0
         self._said_at = 0.0
-        self._door = Door(self)
+        self._door = MachineDoor(self)
         self._something: asyncio.Event | None = None
         self._server: asyncio.Server | None = None
         self._less_unsent = asyncio.Condition()

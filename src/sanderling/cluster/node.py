@@ -42,9 +42,15 @@ _TUNED = {
 # Ray notices a node that is cut off after about 10 s instead of a minute. When such a node can be
 # reached again, Ray ends it, so machines that shall survive an outage need a longer one.
 OUTAGE = 10.0
+# Ray gives itself half a minute to start, which is too little on a busy machine.
+_TOO_SLOW = ("timed out during startup", "may not have started successfully")
 _CHECK = 3.0  # seconds for a check of a node that does not answer
 # Sanderling keeps nothing in the object store.
 _OBJECT_STORE = 100 << 20
+
+
+class StartedTooSlowly(RunFailed):
+    """Ray did not wait long enough for its own processes; it may be tried again."""
 
 
 def run(
@@ -102,7 +108,8 @@ def run(
             if differ := other_versions(str(error)):
                 raise RunFailed(f"the cluster at {address} {differ}") from None
             said = str(error).strip().splitlines() or [output.last()]
-            raise RunFailed(f"this machine could not become part of a cluster: {said[0]}") from None
+            kind = StartedTooSlowly if any(each in str(error) for each in _TOO_SLOW) else RunFailed
+            raise kind(f"this machine could not become part of a cluster: {said[0]}") from None
     return 0
 
 

@@ -111,6 +111,9 @@ class CrawlOptions(TypedDict, total=False):
     keep_fresh: str
     quiet: str
     cluster: str
+    hosts: str
+    hosts_ssh: str
+    hosts_program: str
     cluster_compress: bool
     cluster_patience: Duration
     levels: int
