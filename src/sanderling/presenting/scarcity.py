@@ -67,8 +67,8 @@ def why_little(
     seeds: Sequence[PageRow], pages: int, unfollowed: Mapping[str, int], settings: Settings, read: Read
 ) -> list[str]:
     """Sentences about a crawl of few pages, with what the user named; or without `seeds` about one
-    of which robots.txt disallows a third or more. `unfollowed` says for each reason how many URLs were
-    not followed.
+    that robots.txt disallows a third of, or more. `unfollowed` says for each reason how many URLs
+    were not followed.
     """
     counts: Counter[str] = Counter()
     for why, count in unfollowed.items():
