@@ -1,5 +1,6 @@
 """Pages that stand for more elements than memory holds are not parsed."""
 
+import random
 import resource
 from html import escape
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from sanderling.browser.deciding import extent
+from sanderling.documents import native
 from sanderling.documents.element_budget import TooManyElements, check_elements
 from sanderling.documents.extracting import read_page
 from sanderling.documents.html import HtmlPage
@@ -55,6 +57,32 @@ def test_a_bomb_is_refused_at_once() -> None:
 def test_end_tags_that_end_nothing_do_not_hide_a_bomb(between: str) -> None:
     with pytest.raises(TooManyElements):
         check_elements(bomb(between, 3_000))
+
+
+@pytest.mark.parametrize("opened", ["<b <x{}>", "<b t='<{}'>", '="<b a{}>', "<b a{}<i>"])
+def test_tags_in_tags_do_not_hide_a_bomb(opened: str) -> None:
+    with pytest.raises(TooManyElements):
+        check_elements(f"<p>{''.join(map(opened.format, range(600)))}{'<p>x' * 6_000}".encode())
+
+
+def test_the_native_reader_leaves_bombs_to_the_tree() -> None:
+    if native.extension is None:
+        pytest.skip("no native reader")
+    chance, refused, read = random.Random(1), 0, 0
+    pieces = (
+        "<b>|</b>|<i id={}>|</i>|<b>x</b>|<p>x|</p>|<td>|text|<b <|='|=\"<b>|<!--|-->|<code>|</code>|<tt/>|</ |<dfn>|\1"
+    )
+    for _ in range(60):
+        chosen = chance.sample(pieces.split("|"), chance.randint(2, 8))
+        page = "".join(chance.choice(chosen).format(n) for n in range(chance.choice((1_500, 4_000)))).encode()
+        is_read = native.extension.read(page, 0) != "many elements"
+        try:
+            check_elements(page)
+        except TooManyElements:
+            assert not is_read, page
+            refused += 1
+        read += is_read
+    assert refused > 5 and read > 5
 
 
 @pytest.mark.parametrize("charset", ["utf-8", "utf-16", "utf-16-be", "utf-32"])

@@ -30,9 +30,9 @@ _CLOSED: Final = b"\1"
 _LAYERS: Final = 3
 # A formatting tag; or a place behind which an end tag may not close what was opened before, or may
 # be no tag at all: such an element, a comment, a tag in a tag, a quoted attribute with tags in it.
-_TORN: Final = rb"=\s*(?:\"[^\"<>]*[<>]|'[^'<>]*[<>])"
+_TORN: Final = rb"=\s*(?:\"[^\"<>]*(?=[<>])|'[^'<>]*(?=[<>]))"
 _EVENT: Final = re.compile(
-    rb"<(/?)(%b)(?=[ \t\n\f\r/>])([^<>]*+)>"
+    rb"<(/?)(%b)(?=[ \t\n\f\r/>])([^<>]*+)(?:(>)|(?=<))"
     rb"|<[!?]|<(?:applet|caption|desc|foreignobject|iframe|marquee|math|noembed|noframes|noscript|object|plaintext|script|"
     rb"select|style|svg|table|td|template|textarea|th|title|xmp|m[inos]|mtext|annotation-xml)(?=[\s/>])"
     rb"|<[^<>]*+(?=<)|%b" % (_NAMES, _TORN)
@@ -103,18 +103,18 @@ def _reopened(markup: bytes, most: int) -> int:
             if total > most:
                 break
         last = event.start()
-        ending, name, attributes = event.groups()
+        ending, name, attributes, whole = event.groups()
         if name is not None and not ending:
-            tag = name, attributes
+            tag = name, attributes if whole else b"%d" % last  # the rest of the attributes is not seen
             if alike[tag] < _ALIKE:
                 alike[tag] += 1
                 open_.append(tag)
-        elif name is not None:
+        elif name is not None and whole:
             for at in range(len(open_) - 1, floor - 1, -1):
                 if open_[at][0] == name:
                     alike[open_.pop(at)] -= 1
                     break
-        if name is None or _IS_TORN.search(attributes + b">"):
+        if name is None or not whole or _IS_TORN.search(attributes + b">"):
             floor = len(open_)
     return total + len(open_) * _tags(markup, last, len(markup))
 
