@@ -48,6 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     drop(read);
     PyObject *text[] = {page, page};
     drop(rough(NULL, page));
+    drop(may_need_a_browser(NULL, page));
     drop(lines_of(NULL, text, 2));
     Py_DECREF(given[1]);
     Py_DECREF(page);

@@ -7,6 +7,8 @@ links.
 
 import re
 
+from sanderling.documents import native
+
 # With scripts, a page with fewer words is a candidate, and without a link one with fewer than so
 # many.
 FEW_WORDS, FEW_WORDS_WITHOUT_LINKS = 30, 200
@@ -34,6 +36,8 @@ _TARGET = re.compile(rb"[hH][rR][eE][fF]\s*=")
 def may_need_a_browser(html: bytes) -> bool:
     """Whether scripts may make this page: it has some, and few words, or no links and not many
     words."""
+    if native.extension is not None:
+        return bool(native.extension.may_need_browser(html))
     if b"<script" not in html and b"<SCRIPT" not in html:
         return False
     words, enough = 0, FEW_WORDS_WITHOUT_LINKS

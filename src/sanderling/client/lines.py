@@ -31,11 +31,13 @@ _NAME = re.compile(r"[^/:,;+|?&=]+")
 
 def numbers_of(text: str, url: str = "") -> bytes:
     """The lines of a text as packed numbers, without those that only repeat the URL's own name."""
-    data = text[:MOST_BYTES].encode("utf-8", "surrogatepass")[:MOST_BYTES]
     name = max(_NAME.findall(url[url.find("/", 8) :]), key=len, default="").encode().translate(None, _SIGNS)
     if native.extension is not None:
-        packed: bytes = native.extension.lines(data, name)
+        # ASCII is its own encoding.
+        given = text if text.isascii() else text[:MOST_BYTES].encode("utf-8", "surrogatepass")
+        packed: bytes = native.extension.lines(given, name)
         return packed
+    data = text[:MOST_BYTES].encode("utf-8", "surrogatepass")[:MOST_BYTES]
     data = data.translate(_CELLS, _SIGNS)
     lines: Collection[bytes] = dict.fromkeys(line for line in data.split(b"\n") if len(line) >= SHORTEST)
     if len(name) >= LONG_NAME and name in data:

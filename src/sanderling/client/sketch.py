@@ -66,13 +66,16 @@ def sketch(text: str, url: str = "") -> Sketch:
     """What identifies a text, exactly and roughly."""
     data = _bytes_of(text)
     digest = xxh3_128_digest(data)
-    if len(data) > MOST_BYTES:
-        data = data[: MOST_BYTES // 2] + data[-MOST_BYTES // 2 :]
-    packed, simhash = native.extension.rough(data) if native.extension is not None else _rough(data)
+    packed, simhash = native.extension.rough(data) if native.extension is not None else _rough(_ends_of(data))
     if not packed:
         return Sketch(digest)
     gist = _number(packed)
-    return Sketch(digest, simhash, gist, _core(data, packed, url) if len(packed) <= LONGEST_ECHO else gist)
+    return Sketch(digest, simhash, gist, _core(_ends_of(data), packed, url) if len(packed) <= LONGEST_ECHO else gist)
+
+
+def _ends_of(data: bytes) -> bytes:
+    """A text, or of a long one its beginning and its end."""
+    return data if len(data) <= MOST_BYTES else data[: MOST_BYTES // 2] + data[-MOST_BYTES // 2 :]
 
 
 def _rough(data: bytes) -> tuple[bytes, int]:

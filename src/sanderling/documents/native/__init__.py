@@ -1,7 +1,8 @@
 """The extension in C, where it was built.
 
-It repeats what modules in Python define: how a page is read (`documents/flat.py`) and what of its
-text is compared (`client/sketch.py`, `client/lines.py`). Without it they do it themselves.
+It repeats what modules in Python define: how a page is read (`documents/flat.py`), what of its text
+is compared (`client/sketch.py`, `client/lines.py`), and whether scripts may make it
+(`browser/candidates.py`). Without it they do it themselves.
 """
 
 import os
@@ -9,7 +10,7 @@ from types import ModuleType
 from typing import Final
 
 # Of the answers of the extension. One that was built from older sources is not used.
-_REVISION: Final = 2
+_REVISION: Final = 3
 
 
 def _load() -> ModuleType | None:

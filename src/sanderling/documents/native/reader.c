@@ -10,11 +10,12 @@
 #include <Python.h>
 
 #include "bounds.h"
+#include "candidate.h"
 #include "document.h"
 #include "rough.h"
 
 /* The form of the answers; documents/native/__init__.py runs with no other. */
-#define REVISION 2
+#define REVISION 3
 
 enum { LONGEST_PAGE = 64 << 20 };
 
@@ -157,21 +158,34 @@ static PyObject *text_between(PyObject *self, PyObject *const *given, Py_ssize_t
     return made;
 }
 
+/* The bytes of a text, which is ASCII, or bytes already; NULL if it is neither. */
+static const byte *bytes_of(PyObject *text, size_t *size)
+{
+    char *bytes;
+    Py_ssize_t count;
+    if (PyUnicode_Check(text))
+        bytes = (char *)PyUnicode_AsUTF8AndSize(text, &count);
+    else if (PyBytes_AsStringAndSize(text, &bytes, &count) < 0)
+        bytes = NULL;
+    *size = bytes ? (size_t)count : 0;
+    return (const byte *)bytes;
+}
+
 PyDoc_STRVAR(rough_doc, "rough(text, /)\n--\n\n"
                         "The letters of a text, coded, and which bits most of its words vote for.");
 
 static PyObject *rough(PyObject *self, PyObject *given)
 {
-    char *text;
-    Py_ssize_t size;
+    size_t size;
     (void)self;
-    if (PyBytes_AsStringAndSize(given, &text, &size) < 0)
+    const byte *text = bytes_of(given, &size);
+    if (text == NULL)
         return NULL;
-    byte *coded = malloc((size_t)size + 10);
+    byte *coded = malloc((size < MOST_TEXT ? size : MOST_TEXT) + 10);
     if (coded == NULL)
         return PyErr_NoMemory();
     coded[0] = 0;
-    size_t count = code_text((const byte *)text, (size_t)size, coded + 1), letters = 0;
+    size_t count = code_text(text, size, coded + 1), letters = 0;
     memset(coded + 1 + count, 0, 9);
     uint64_t simhash = simhash_of(coded, count + 10);
     for (size_t at = 1; at <= count; at++) {
@@ -188,24 +202,24 @@ PyDoc_STRVAR(lines_doc, "lines(text, name, /)\n--\n\n"
 
 static PyObject *lines_of(PyObject *self, PyObject *const *given, Py_ssize_t count)
 {
-    char *text, *name;
-    Py_ssize_t size, named;
+    size_t size, named;
     (void)self;
     if (count != 2) {
         PyErr_SetString(PyExc_TypeError, "lines takes a text and a name");
         return NULL;
     }
-    if (PyBytes_AsStringAndSize(given[0], &text, &size) < 0 || PyBytes_AsStringAndSize(given[1], &name, &named) < 0)
+    const byte *text = bytes_of(given[0], &size), *name = bytes_of(given[1], &named);
+    if (text == NULL || name == NULL)
         return NULL;
     if (size > MOST_TEXT)
         size = MOST_TEXT;
-    size_t most = (size_t)size / SHORTEST_LINE + 1;
-    byte *kept = malloc((size_t)size + 1);
+    size_t most = size / SHORTEST_LINE + 1;
+    byte *kept = malloc(size + 1);
     Line *lines = malloc(most * sizeof *lines);
     uint16_t *slots = calloc(LINE_SLOTS, sizeof *slots);
     PyObject *made = NULL;
     if (kept != NULL && lines != NULL && slots != NULL) {
-        size_t found = lines_in((const byte *)text, (size_t)size, (const byte *)name, (size_t)named, kept, lines, slots);
+        size_t found = lines_in(text, size, name, named, kept, lines, slots);
         if (found > MOST_LINES) {
             qsort(lines, found, sizeof *lines, longer_first);
             found = MOST_LINES;
@@ -225,10 +239,21 @@ static PyObject *lines_of(PyObject *self, PyObject *const *given, Py_ssize_t cou
     return made;
 }
 
+PyDoc_STRVAR(candidate_doc, "may_need_browser(page, /)\n--\n\nWhether scripts may make a page.");
+
+static PyObject *may_need_a_browser(PyObject *self, PyObject *given)
+{
+    size_t size;
+    (void)self;
+    const byte *page = bytes_of(given, &size);
+    return page == NULL ? NULL : PyBool_FromLong(may_need_browser(page, page + size));
+}
+
 static PyMethodDef METHODS[] = {
     {"read", (PyCFunction)(void (*)(void))read_page, METH_FASTCALL, read_doc},
     {"text_between", (PyCFunction)(void (*)(void))text_between, METH_FASTCALL, between_doc},
     {"rough", rough, METH_O, rough_doc},
+    {"may_need_browser", may_need_a_browser, METH_O, candidate_doc},
     {"lines", (PyCFunction)(void (*)(void))lines_of, METH_FASTCALL, lines_doc},
     {NULL, NULL, 0, NULL},
 };

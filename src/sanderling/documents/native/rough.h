@@ -26,6 +26,9 @@ enum {
 static byte CODES[256];         /* what a byte is to those who compare roughly; 0 separates words */
 static uint64_t LANES[256];     /* the bits of a byte, in a byte each, the highest first */
 static uint32_t CRC[8][256];
+static byte IN_LINES[256];      /* what a byte is in a line: left out, part of it, or its end */
+
+enum { ENDS_LINE = 2 };
 
 static void fill_rough(void)
 {
@@ -33,6 +36,7 @@ static void fill_rough(void)
     for (int at = 0; at < 256; at++) {
         CODES[at] = (byte)(at < 33 ? 0 : at >= 128 ? at : 1 + at % 32);
         LANES[at] = 0;
+        IN_LINES[at] = at == '\n' || at == '\t' ? ENDS_LINE : at >= 128 || is((byte)at, LETTER | DIGIT);
         for (int bit = 0; bit < 8; bit++)
             LANES[at] |= (uint64_t)(at >> (7 - bit) & 1) << 8 * bit;
         uint32_t rest = (uint32_t)at;
@@ -67,14 +71,24 @@ static uint32_t crc32_of(const byte *at, size_t size)
     return ~crc;
 }
 
-/* Codes a text without its digits; a long one is cut to three parts. Room for `size` bytes. */
-static size_t code_text(const byte *text, size_t size, byte *coded)
+/* Codes a text without its digits. Room for `size` bytes. */
+static size_t code_part(const byte *text, size_t size, byte *coded)
 {
     size_t count = 0;
     for (size_t at = 0; at < size; at++) {
         coded[count] = CODES[text[at]];
         count += !(text[at] >= '0' && text[at] <= '9');
     }
+    return count;
+}
+
+/* The same for its first and last bytes; what is left of them is cut to three parts if it is long.
+   Room for `size` bytes, or `MOST_TEXT` if they are fewer. */
+static size_t code_text(const byte *text, size_t size, byte *coded)
+{
+    size_t half = size > MOST_TEXT ? MOST_TEXT / 2 : size, count = code_part(text, half, coded);
+    if (half < size)
+        count += code_part(text + size - half, half, coded + count);
     if (count <= 3 * PART)
         return count;
     memmove(coded + PART, coded + count / 2 - PART / 2, PART);
@@ -141,16 +155,14 @@ static int has_name(const Line *line, const byte *name, size_t size)
 static size_t lines_in(const byte *text, size_t size, const byte *name, size_t named, byte *kept, Line *lines,
                        uint16_t *slots)
 {
-    size_t count = 0;
+    size_t count = 0, at = 0;
     byte *start = kept;
-    for (size_t at = 0; at <= size; at++) {
-        byte letter = at < size ? text[at] : '\n';
-        if (letter >= 128 || is(letter, LETTER | DIGIT)) {
-            *kept++ = letter;
-            continue;
+    while (at <= size) {
+        for (unsigned kind; at < size && (kind = IN_LINES[text[at]]) != ENDS_LINE; at++) {
+            *kept = text[at];
+            kept += kind;
         }
-        if (letter != '\n' && letter != '\t')
-            continue;
+        at++;
         Line line = {start, (uint32_t)(kept - start), (uint32_t)count};
         start = kept;
         if (line.size < SHORTEST_LINE)
