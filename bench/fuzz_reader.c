@@ -49,6 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     PyObject *text[] = {page, page};
     drop(rough(NULL, page));
     drop(may_need_a_browser(NULL, page));
+    drop(has_age(NULL, page));
     drop(lines_of(NULL, text, 2));
     Py_DECREF(given[1]);
     Py_DECREF(page);

@@ -7,6 +7,7 @@ from turbohtml import parse
 
 from sanderling.change import compare, fingerprint
 from sanderling.change.moments import without_moments
+from sanderling.documents import native
 from tests.change.visited import VisitedPage
 
 
@@ -65,6 +66,73 @@ def test_a_change(before: str, after: str, kind: str) -> None:
 )  # fmt: skip
 def test_an_age_is_a_time(age: str) -> None:
     assert without_moments(f"Posted {age}, by Kim") == "Posted ·, by Kim"
+
+
+def test_the_extension_overlooks_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = random.Random(3)
+    words = [
+        "3",
+        "12",
+        "a",
+        "an",
+        "one",
+        "eine",
+        "un",
+        "minutes",
+        "hours",
+        "Stunden",
+        "minutos",
+        "jours",
+        "ago",
+        "AGO",
+        "fa",
+        "FA",
+        "geleden",
+        "sedan",
+        "ſedan",
+        "temu",
+        "назад",
+        "НАЗАД",
+        "vor",
+        "Vor",
+        "favor",
+        "il",
+        "l",
+        "y",
+        "hace",
+        "HACE",
+        "há",
+        "Há",
+        "just",
+        "now",
+        "juſt",
+        "NOW",
+        "now,",
+        "second.",
+        "minuti",
+        "agog",
+        "_ago",
+        "faa",
+        "é",
+        "前",
+        "分",
+        "٣",
+        "2,",
+        "and",
+        "ı",
+        "İl",
+    ]
+    times = ("", "3 minutes ago", "3 MINUTES AGO", "vor 2 Stunden", "il y a 3 jours", "hace un minuto", "5 minuti fa",
+             "just now", "3 分前", "há 2 horas", "3 minutes\xa0ago", "vor\xa0٣ Jahren")  # fmt: skip
+    texts = []
+    for _ in range(3_000):
+        some = chance.sample(words, 6)
+        around = ["".join(chance.choice(some) + chance.choice(("", " ", "\xa0")) for _ in range(5)) for _ in range(2)]
+        texts.append(f"{around[0]} {chance.choice(times)}{chance.choice(('', '.', 'x', '_'))} {around[1]}")
+    found = [*map(without_moments, texts)]
+    monkeypatch.setattr(native, "extension", None)
+    assert found == [*map(without_moments, texts)]
+    assert 500 < sum(map(str.__ne__, found, texts)) < 2_900
 
 
 def test_a_list_in_another_order_at_each_visit_is_learned() -> None:

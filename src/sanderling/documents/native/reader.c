@@ -9,6 +9,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include "age.h"
 #include "bounds.h"
 #include "candidate.h"
 #include "document.h"
@@ -249,10 +250,21 @@ static PyObject *may_need_a_browser(PyObject *self, PyObject *given)
     return page == NULL ? NULL : PyBool_FromLong(may_need_browser(page, page + size));
 }
 
+PyDoc_STRVAR(age_doc, "may_have_age(text, /)\n--\n\nWhether a text may say how long ago something was.");
+
+static PyObject *has_age(PyObject *self, PyObject *given)
+{
+    size_t size;
+    (void)self;
+    const byte *text = bytes_of(given, &size);
+    return text == NULL ? NULL : PyBool_FromLong(may_have_age(text, text + size));
+}
+
 static PyMethodDef METHODS[] = {
     {"read", (PyCFunction)(void (*)(void))read_page, METH_FASTCALL, read_doc},
     {"text_between", (PyCFunction)(void (*)(void))text_between, METH_FASTCALL, between_doc},
     {"rough", rough, METH_O, rough_doc},
+    {"may_have_age", has_age, METH_O, age_doc},
     {"may_need_browser", may_need_a_browser, METH_O, candidate_doc},
     {"lines", (PyCFunction)(void (*)(void))lines_of, METH_FASTCALL, lines_doc},
     {NULL, NULL, 0, NULL},
