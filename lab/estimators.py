@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sanderling.arrays import Floats
+from sanderling.freshness import rates
 
 
 class VisitInterval(NamedTuple):
@@ -33,10 +34,10 @@ def naive(visits: int, changes: int, interval: float) -> float:
 
 
 def bias_reduced(visits: int, changes: int, interval: float) -> float:
-    """EP: -ln((n - X + 0.5) / (n + 0.5)) / I."""
+    """EP, as the product has it."""
     if not 0 <= changes <= visits or interval <= 0:
         raise ValueError("changes must lie between 0 and visits, and the interval be positive")
-    return float(-np.log((visits - changes + 0.5) / (visits + 0.5)) / interval) if visits else 0.0
+    return float(rates.bias_reduced(visits, changes, interval)) if visits else 0.0
 
 
 def bayesian(intervals: Sequence[VisitInterval], rates: ArrayLike, prior: ArrayLike) -> Floats:

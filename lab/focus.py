@@ -24,7 +24,6 @@ import numpy as np
 from lab import topical, webs
 from lab.confidence import half_width, mean, repeated
 from lab.sections import documentation
-from lab.shark import DEPTH, fish, inherited, shark
 from lab.topical import TopicalWeb
 from sanderling.arrays import Floats
 from sanderling.model import State
@@ -32,6 +31,7 @@ from sanderling.presenting.arguments import count, pathname, positive
 from sanderling.presenting.plot import plot, require_png, save_png, table
 from sanderling.server.frontier.distributor import EXPLORING, cuts
 from sanderling.server.gate.tunnel import FEWEST_IN_TURN, WORTH_WRITING
+from sanderling.server.ranking.fish import DEPTH, fish, inherited, shark
 from sanderling.server.ranking.focus import Focus
 from sanderling.server.ranking.order import Snapshot
 from sanderling.server.ranking.orders import topic

@@ -61,6 +61,29 @@ def test_the_most_important_pages_stay(sanderling: Run, tmp_path: Path) -> None:
         assert sum(row["state"] == "fetched" for row in rows.values()) == 30
 
 
+def test_a_page_that_is_always_kept_stays_and_nothing_around_it_is_crawled(sanderling: Run, tmp_path: Path) -> None:
+    """The least important page stays when it is named, later, too; one of another host brings
+    no other page of that host."""
+    folder = tmp_path / "crawl"
+    with PageServer(a_site()) as server, PageServer({"/one": links("/two"), "/two": prose("/two")}) as other:
+        flags = ("-d", folder, "--collection", 30, "--order", "breadth-first", *FAST)
+        first, later = names("alone", 40)[:2]
+        kept = ["--always", server.origin + first, "--always", other.origin + "/one"]
+
+        def inside() -> set[str]:
+            rows = sanderling("pages", folder, "--json").lines
+            return {row["url"] for row in rows if row["state"] == "fetched"}
+
+        assert sanderling("crawl", server.origin + "/", *flags, *kept).code == 0
+        assert {server.origin + first, other.origin + "/one"} <= inside() and len(inside()) == 30
+        ran = sanderling("crawl", server.origin + "/", *flags, *kept, "--always", server.origin + later)
+        assert ran.code == 0, ran.err
+        assert {server.origin + first, server.origin + later} <= inside() and len(inside()) == 30
+        assert other.origin + "/two" not in inside()
+        bad = sanderling("crawl", server.origin + "/", "-d", tmp_path / "bad", "--always", "news of the day")
+        assert bad.code == 2 and "not the URL of a page" in bad.err
+
+
 def test_authorities_stay_if_that_is_the_order(sanderling: Run, tmp_path: Path) -> None:
     """Forty pages with one link each are found first. All of them link to twenty others."""
     alone, popular = names("alone", 40), names("popular", 20)

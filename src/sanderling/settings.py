@@ -24,7 +24,7 @@ from sanderling.clock import DAY
 from sanderling.errors import BadSetting
 from sanderling.subscriptions import ChangeName, Notify
 from sanderling.subscriptions import as_tables as notify_tables
-from sanderling.urls import as_written, canonical
+from sanderling.urls import SEEDABLE, as_written, canonical, with_fragment
 from sanderling.urls import origin as origin_of
 from sanderling.watches import Watch, check_conditions
 from sanderling.watches import as_tables as watch_tables
@@ -48,9 +48,19 @@ ORDERS = {
     "opic": VisitOrder("by OPIC: each visited page shares its importance among the pages it links to"),
     "pvalue": VisitOrder("by the links expected on it, less the links to it"),
     "breadth-first": VisitOrder("by the distance from the seeds", scored=False),
-    "depth-first": VisitOrder("by the distance from the seeds, the farthest first; for comparison in the lab"),
+    "depth-first": VisitOrder("what was found last, one page of a host after the other; for comparison", scored=False),
+    "fish-search": VisitOrder(
+        "by Fish search: links of pages on the topic, then those of their children; for comparison"
+    ),
+    "shark-search": VisitOrder(
+        "by Shark search: by the words of a link, and the pages on the way to it; for comparison"
+    ),
     "topic": VisitOrder("by how well it probably fits the topic of the crawl; the default with a topic"),
 }
+
+
+# They need a topic.
+BY_TOPIC = ("topic", "fish-search", "shark-search")
 
 
 def is_scored(order: str) -> bool:
@@ -238,6 +248,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     max_time: Annotated[float | None, _setting("duration", "Limits", "stop a run after this time", offered=ANY)] = None
     max_bytes: Annotated[int | None, _setting("size", "Limits", "stop when all runs together have downloaded this much", offered=ANY)] = None
     collection: Annotated[int, _setting("count", "Limits", "keep at most this many pages; a more important page found later replaces the least important one", ge=1)] | None = None
+    always: Annotated[tuple[str, ...], _setting("list", "Limits", "always keep this page, whatever collection, topic and scope say, and keep it fresh: a refresh visits it first (repeatable)", metavar="URL", offered=ANY)] = ()
     clients: Annotated[int, _setting("count", "Speed", "number of client processes (0: one per core), or MIN..MAX: as many as the work needs", le=1_000, offered=4 * (os.cpu_count() or 1))] = 0
     min_clients: Annotated[int, _setting("count", "Speed", "the MIN of clients = MIN..MAX (0: always as many as clients says)", le=1_000)] = 0
     connections: Annotated[int, _setting("count", "Speed", "maximum requests in flight per client", ge=1, le=16_000, offered=4000)] = 1000
@@ -365,6 +376,11 @@ def read_value(name: str, value: Any) -> Any:
         if None in actions:
             raise BadSetting(f"{name} = {value!r} is not the URL of a form's action, such as https://example.org/find")
         return tuple(actions)
+    if name == "always":
+        pages = [with_fragment(each, SEEDABLE) for each in found]
+        if None in pages:
+            raise BadSetting(f"{name} = {value!r} is not the URL of a page, such as https://example.org/news")
+        return tuple(pages)
     if name in ("user_agent", "contact") and not found.isascii():
         raise BadSetting(f"{name} = {value!r} must be ASCII, because it is sent in an HTTP header")
     if name == "user_agent" and not found.strip():

@@ -25,6 +25,7 @@ from sanderling.server.revisits.refresher import Refresher
 from sanderling.server.revisits.schedule import HostSchedule, VisitPlan, VisitSchedule, write
 from sanderling.server.revisits.terms import Budget, Terms, read_budget
 from sanderling.settings import Settings
+from sanderling.urls import identity
 from tests.waiting import until
 
 
@@ -201,6 +202,22 @@ def test_no_host_is_planned_more_visits_than_its_manners_allow() -> None:
         load[turn.host] += 86400 / turn.wait
     assert load[1] <= 10.1 and load[2] == pytest.approx(90, rel=0.02)
     assert len(turns) == 600 and made.pages == 600
+
+
+@pytest.mark.parametrize("policy", ["optimal", "top-levels"])
+def test_a_page_that_is_always_kept_fresh_comes_first_when_it_may_have_changed(policy: str) -> None:
+    rows = collection(300, at=99.0, depth=5)
+    url = "https://example.org/prices"
+    rows["id"][7] = identity(url)
+    rows["importance"], rows["importance"][7] = 1.0, 1e-6
+
+    def planned(budget: Budget, now: float) -> list[PlannedVisit]:
+        made = plan(Collection(rows, rows[:0], {}), Terms(budget, policy, always=(url,)), Settings(), {}, now)
+        return [PlannedVisit._make(fields) for fields in PLANNED_VISIT.iter_unpack(made.visits)]
+
+    assert [each.id for each in planned(Budget(1, "visits"), 140.0)] == [identity(url)]
+    assert identity(url) not in [each.id for each in planned(Budget(1, "visits"), 99.01)]
+    assert planned(Budget(1, "visits", 86400), 140.0)[0].id == identity(url)
 
 
 def test_who_does_not_answer_is_left_alone_for_longer_each_time() -> None:

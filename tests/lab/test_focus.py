@@ -4,7 +4,7 @@ better."""
 import pytest
 
 from lab import focus, topical
-from lab.shark import Fish, fish, inherited, neighbourhood, shark
+from sanderling.server.ranking.fish import Fish, fish, inherited, neighbourhood, shark
 
 
 def test_shark_search_computes_what_was_published() -> None:

@@ -7,7 +7,7 @@ from sanderling.graph import pack
 from sanderling.model import State
 from sanderling.server.ranking.focus import Focus
 from sanderling.server.ranking.order import Snapshot
-from sanderling.server.ranking.orders import topic
+from sanderling.server.ranking.orders import scores, topic
 
 F, Q = State.FETCHED, State.QUEUED
 
@@ -84,3 +84,20 @@ def test_the_server_and_the_job_rank_a_link_alike() -> None:
     focus.see(1, 0.7)
     assert [focus.rank(each, 0.7, 0.7, 1) for each in words] == pytest.approx(by_job.tolist())
     assert list(by_job) == sorted(by_job)
+
+
+def test_fish_and_shark_search() -> None:
+    """From the seed 0: page 1 is on the topic, 2 is not. 3 is a link of 1, 4 one of 2, and 5 to 7
+    are ever farther behind pages that are not."""
+    links = {0: [1, 2], 1: [3], 2: [4, 5], 5: [6], 6: [7], 7: [8]}
+    states = [F, F, F, Q, Q, F, F, F, Q]
+    relevance = [0.9, 0.8, 0.1, 0, 0, 0.1, 0.1, 0.1, 0]
+    words = [0.0, 0.0, 0.0, 0.2, 0.6, 0.0, 0.0, 0.0, 0.0]
+    one = known(states, links, relevance, words, [1] * 9)
+    fish, shark = scores("fish-search", one), scores("shark-search", one)
+    assert fish[[3, 4, 6, 7, 8]].tolist() == [2, 1, 0, 0, -1]
+    # Half of what the page 1 passes on, and half of what the link says.
+    assert shark[3] == pytest.approx(0.5 * 0.5 * 0.8 + 0.5 * (0.8 * 0.2 + 0.2))
+    # Page 2 is not on the topic, so it passes on what it inherited from the seed.
+    assert shark[4] == pytest.approx(0.5 * 0.25 * 0.9 + 0.5 * (0.8 * 0.6 + 0.2))
+    assert shark[3] > shark[8] > 0

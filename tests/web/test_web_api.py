@@ -158,6 +158,14 @@ def test_freshness(api: Served) -> None:
     until(lambda: api.http.get(f"{API}/freshness").status_code != 202)
     found = api.http.get(f"{API}/freshness").json()["estimate"]
     assert 0 <= found["freshness"] <= 1 and found["visited_again"] > 0 and found["budgets"][0]["visits"] > 0
+    (host,) = found["hosts"]
+    assert host["estimator"] == "EB" and host["eb"]["low"] < host["eb"]["rate"] < host["eb"]["high"]
+    assert host["visits"] >= host["changes"] > 0 and host["ep"]["low"] < host["ep"]["rate"]
+    page = next(
+        row for row in api.http.get(f"{API}/pages", params={"state": "fetched"}).json()["items"] if row["visits"] > 1
+    )
+    rate = api.http.get(f"{API}/pages/{page['id']}").json()["change_rate"]
+    assert rate["eb"]["of"] == "page" and rate["ep"]["of"] in ("page", "host") and rate["every"] > 0
 
 
 def test_metrics(api: Served) -> None:

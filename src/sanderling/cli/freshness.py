@@ -11,8 +11,8 @@ from sanderling import clock
 from sanderling.cli.folders import add_folder
 from sanderling.cli.output import write_json
 from sanderling.clock import DAY
-from sanderling.errors import RunFailed
-from sanderling.freshness.collection import Believed, believe, numbers_of
+from sanderling.errors import RunFailed, UsageError
+from sanderling.freshness.collection import Believed, numbers_of
 from sanderling.freshness.outlook import (
     SHORTEST_WATCH,
     BudgetValue,
@@ -27,22 +27,37 @@ from sanderling.freshness.outlook import (
     source_beliefs,
     watched_days,
 )
+from sanderling.freshness.tallies import LONGEST
 from sanderling.presenting.arguments import pathname
 from sanderling.presenting.plot import plot, save_png, save_svg, table
 from sanderling.presenting.screen import duration, harmless, many
+from sanderling.presenting.versions import moment
 from sanderling.repository.opening import reading
-from sanderling.repository.store import HostStore
 from sanderling.server.revisits.logbook import past
-from sanderling.server.revisits.planner import Collection, read
+from sanderling.server.revisits.planner import Collection
+from sanderling.server.revisits.rates import ReadRates, host_facts, page_facts, read_rates
+
+# Hosts in the JSON object, those with most pages; `--by host` lists all.
+MOST_HOSTS = 100
 
 _ABOUT = """Shows the estimated freshness of the copy, how often its pages change, which hosts are not believed, and what a budget
-of visits keeps fresh. Nothing is fetched."""
+of visits keeps fresh. Nothing is fetched.
+
+With --by page or --by host it lists how often each changes: EB is the estimate that visits are planned by (Bayesian, from
+visits to the page and to similar pages), EP that of counted visits and changes. Four of five times the truth lies between
+low and high. Where a page has little history, similar pages (EB) or its host (EP) stand for it."""
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser("freshness", description=_ABOUT)
     add_folder(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--by", choices=("page", "host"), help="list the rates of all pages, or of all hosts")
+    parser.add_argument(
+        "--since",
+        metavar="WHEN",
+        help="count only visits since a day or in a time such as 180d (at most), in months of 30 days",
+    )
     parser.add_argument(
         "--plot", type=pathname, metavar="FILE", help="save the curve as .svg, or with matplotlib as .png and others"
     )
@@ -51,11 +66,15 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 def run(options: argparse.Namespace) -> int:
     now = clock.now() / DAY
+    since = _since(options.since, now) if options.since else None
     with reading(options.dir) as (_, store):
-        collection = read(store, now)
-        origins = _origins(store, collection)
+        found = read_rates(store, now, since)
+        collection, known = found.collection, found.known
+        origins = {host.id: host.origin for host in store.hosts()}
         earlier = past(store)
-    known = believe(collection.pages, collection.hosts, now)
+    if options.by:
+        _list(options, found, origins)
+        return 0
     curve = budget_values(known)
     doubted = doubts(collection.hosts, float(known.rate.mean()) if len(known.rate) else 0.0)
     believed = source_beliefs(collection.hosts, collection.pages, known, now)
@@ -78,6 +97,7 @@ def run(options: argparse.Namespace) -> int:
             ],
             "budgets": [bought._asdict() for bought in curve],
             "fading": fading(known),
+            "hosts": host_facts(found, origins, MOST_HOSTS),
             "past": earlier,
         }
         write_json(json.dumps(facts))
@@ -86,8 +106,34 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _origins(store: HostStore, collection: Collection) -> dict[int, str]:
-    return {host.id: host.origin for host in store.hosts()} if collection.hosts else {}
+def _since(text: str, now: float) -> float:
+    since = moment(text, now * DAY) / DAY
+    if now - since > LONGEST + 1:
+        raise UsageError(f"--since {text} is too long ago: visits are counted for {LONGEST:.0f} days")
+    return since
+
+
+def _list(options: argparse.Namespace, found: ReadRates, origins: dict[int, str]) -> None:
+    """Rates by page or host: a JSON object a line, or a table."""
+    facts = page_facts(found) if options.by == "page" else host_facts(found, origins)
+    if options.json:
+        for each in facts:
+            write_json(json.dumps(each))
+        return
+    name = "url" if options.by == "page" else "host"
+    rows = [
+        [each["visits"], each["changes"], *_in_cells(each["eb"]), *_in_cells(each["ep"]), harmless(each[name])]
+        for each in facts
+    ]
+    header = ["visits", "changes", "EB a day", "from", "to", "of", "EP a day", "from", "to", "of", name]
+    sys.stdout.write(table(rows, header) + "\n" if rows else "no pages yet\n")
+
+
+def _in_cells(estimate: dict[str, Any] | None) -> list[str]:
+    if estimate is None:
+        return ["", "", "", "not known"]
+    numbers = [estimate["rate"], estimate["low"], estimate["high"]]
+    return ["" if each is None else f"{each:.3g}" for each in numbers] + [estimate["of"]]
 
 
 def _facts(collection: Collection, known: Believed) -> dict[str, Any]:

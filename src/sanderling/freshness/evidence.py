@@ -29,7 +29,7 @@ SIZE = _LAYOUT.size
 def rough_rate(packed: bytes, usual: float) -> float:
     """Changes a day by the visits of one page; `usual` is the rate of others, which counts as a few
     days of it."""
-    quiet, changes, logs, dated = _LAYOUT.unpack(packed)[:_NUMBERS] if len(packed) == SIZE else (0.0,) * _NUMBERS
+    quiet, changes, logs, dated = _LAYOUT.unpack_from(packed)[:_NUMBERS] if len(packed) >= SIZE else (0.0,) * _NUMBERS
     days = quiet + (changes * math.exp(logs / changes) if changes > 0 else 0.0)
     return (changes + dated + usual * _USUAL_DAYS) / (days + _USUAL_DAYS)
 
@@ -44,8 +44,8 @@ def observe(packed: bytes, elapsed: float, changed: Sequence[bool], quiet: float
     that time.
     """
     if elapsed <= 0:  # the clock jumped back, so the visit says nothing about rates
-        return packed or NONE
-    numbers = list(_LAYOUT.unpack(packed if len(packed) == SIZE else NONE))
+        return packed[:SIZE] or NONE
+    numbers = list(_LAYOUT.unpack_from(packed if len(packed) >= SIZE else NONE))
     fade = math.exp(-elapsed / MEMORY)
     for kind, found in enumerate(changed):
         at = kind * _NUMBERS

@@ -33,7 +33,7 @@ SHORTEST_WATCH = 1.0
 # Pages that a source did not name have shown what its silence is worth when this many changes were
 # expected there.
 KNOWN_AFTER = 1.0
-_FOUR_OF_FIVE = 1.28  # standard deviations of a normal distribution
+FOUR_OF_FIVE = 1.28  # standard deviations of a normal distribution
 _WIDEST = 9.0  # a greater variance of the logarithm of a rate says no more
 _SAMPLE = 50_000
 # Gauss-Hermite quadrature: the mean over a normal distribution.
@@ -90,7 +90,7 @@ def changes_a_day(known: Believed, pages: NDArray[np.void]) -> Interval:
     numbers = numbers_of(pages)[:, 0].astype(np.float64)
     own = float(np.sqrt((known.rate**2 * np.expm1(np.minimum(known.spread**2, _WIDEST))).sum())) / max(total, 1e-12)
     shared = 1 / np.sqrt(1 + numbers[:, 1].sum() + numbers[:, 3].sum())
-    factor = float(np.exp(_FOUR_OF_FIVE * np.hypot(own, shared)))
+    factor = float(np.exp(FOUR_OF_FIVE * np.hypot(own, shared)))
     return Interval(total / factor, total, total * factor)
 
 
@@ -130,9 +130,9 @@ def rates_by_kind(pages: NDArray[np.void]) -> dict[str, float]:
 def rates_of(packed: bytes) -> dict[str, float]:
     """Expected changes a day of each kind, from the visits of one page. Empty if it was visited
     only once."""
-    if len(packed) != SIZE:
+    if len(packed) < SIZE:
         return {}
-    numbers = np.frombuffer(packed, np.float32).reshape(len(KINDS), -1).astype(np.float64)
+    numbers = np.frombuffer(packed[:SIZE], np.float32).reshape(len(KINDS), -1).astype(np.float64)
     if not numbers[0].any():
         return {}
     believed = belief.posterior(

@@ -1,10 +1,11 @@
-"""`python -m sanderling.jobs.refine DIR SIZE RESULT`: the process that finds who should change
-places in a collection.
+"""`python -m sanderling.jobs.refine DIR [URL...] SIZE RESULT`: the process that finds who should
+change places in a collection.
 
-Not a command for people: the server starts it and reads its result.
+Not a command for people: the server starts it and reads its result. The URLs are always kept.
 """
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from sanderling.server.frontier.collection import FEWEST, LEFT, SHARE, WORTH, Sw
 from sanderling.server.ranking import snapshot
 from sanderling.server.ranking.order import Snapshot
 from sanderling.server.ranking.orders import topic
+from sanderling.urls import identity
 
 # Of a page off the topic: among such pages importance still decides.
 LEAST_RELEVANT = 0.01
@@ -31,17 +33,21 @@ def by_topic(known: Snapshot) -> Floats:
     return np.maximum(np.where(known.queued, topic.score(known), known.relevance), LEAST_RELEVANT)
 
 
-def swaps(store: CollectionStore, most: int, focused: bool = False, by_authority: bool = False) -> list[Swap]:
+def swaps(
+    store: CollectionStore, most: int, focused: bool = False, by_authority: bool = False, always: Sequence[str] = ()
+) -> list[Swap]:
     """Who leaves and who comes, a few at a time: the least important inside for the most important
     outside.
 
     Importance is PageRank, or authority if the crawl visits by it. In a `focused` crawl a page
-    counts by its importance times its relevance. One that is relevant no longer leaves first.
+    counts by its importance times its relevance. One that is relevant no longer leaves first. Pages
+    that are `always` kept never leave.
     """
     known, _ = snapshot.read(store, ("relevance", "link_relevance") if focused else ())
     score = authority(known.graph) if by_authority else pagerank(known.graph)
     if focused:
         score = score * by_topic(known)
+    score = np.where(np.isin(known.graph.ids, [identity(url) for url in always]), np.inf, score)
     place = {id: n for n, id in enumerate(known.graph.ids.tolist())}
     inside = [
         place[s.id]
@@ -63,11 +69,11 @@ def swaps(store: CollectionStore, most: int, focused: bool = False, by_authority
 
 
 def main(arguments: list[str]) -> int:
-    directory, most, result = arguments
+    directory, *always, most, result = arguments
 
     def refine(folder: Folder, store: Store) -> None:
         settings, _ = settings_for(folder, {})
-        found = swaps(store, int(most), bool(settings.topic), settings.order == "authority")
+        found = swaps(store, int(most), bool(settings.topic), settings.order == "authority", always)
         write(Path(result), found)
 
     return run(directory, refine)

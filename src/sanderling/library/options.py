@@ -48,6 +48,7 @@ class CrawlOptions(TypedDict, total=False):
     max_time: Duration
     max_bytes: Size
     collection: int
+    always: Sequence[str]
     clients: int | str
     min_clients: int
     connections: int

@@ -225,6 +225,20 @@ def evidence(store: ViewStore, id: int) -> bytes:
     return bytes(found[0][0] or b"") if found else b""
 
 
+def evidence_around(store: ViewStore, id: int, most: int = 1000) -> list[tuple[bytes, float]]:
+    """The evidence of a URL and when it was visited last, then those of pages of its host that were
+    found at about the same time."""
+    number = store.number(id)
+    query = """SELECT b.evidence, b.at FROM urls u JOIN beliefs b ON b.page = u.number
+        WHERE u.number BETWEEN ? AND ? AND u.number <> ? AND u.kind = 0
+        AND u.host = (SELECT host FROM urls WHERE number = ?)"""
+    own = store.select("SELECT evidence, at FROM beliefs WHERE page = ?", number)
+    if number is None:
+        return [(b"", 0.0)]
+    others = store.select(query, number - most // 2, number + most // 2, number, number)
+    return [(bytes(said or b""), float(at)) for said, at in [*(own or [(b"", 0.0)]), *others]]
+
+
 def version(store: ViewStore, number: int) -> VersionRow | None:
     """One version by its number in the crawl."""
     found = store.select(f"{_VERSIONS} FROM {store.joins.versions} WHERE v.number = ?", number)

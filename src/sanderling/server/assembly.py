@@ -173,4 +173,6 @@ def _forms(store: Store, settings: Settings, seeds: Seeds) -> "FormQueries | Non
 def _collection(settings: Settings, folder: Path, run_folder: Path) -> PageCollection | None:
     if settings.collection is None:
         return None
-    return PageCollection(settings.collection, entry_points.command("refine", folder), run_folder / "swaps")
+    return PageCollection(
+        settings.collection, entry_points.command("refine", folder, *settings.always), run_folder / "swaps"
+    )

@@ -113,7 +113,7 @@ class CrawlServer:
             self._new_archives, self._published = new_archives(folder.warcs, opened.run_folder), set[str]()
             self.finishes_round = again and bool(opened.store.noted(beginning.ROUND))
             self._report_watch: ReportWatch | None = None
-            refresher = self._refresher_for(terms, opened.run_folder) if terms is not None else None
+            refresher = self._refresher_for(terms, settings, opened.run_folder) if terms is not None else None
             parts = assemble(
                 opened.store, settings, seeds, folder, opened.run_folder, crew_size, Purpose(again, refresher, retry),
                 topic, self._notify,
@@ -392,10 +392,14 @@ class CrawlServer:
     def _notify(self, text: str) -> None:
         self.on_message(text)
 
-    def _refresher_for(self, terms: Terms, run_folder: Path) -> Callable[[Observer], Refresher]:
+    def _refresher_for(self, terms: Terms, settings: Settings, run_folder: Path) -> Callable[[Observer], Refresher]:
         """How the refresher of a run is made."""
         return lambda observer: refreshing(
-            self._folder.path, run_folder, terms, Beside(observer.heeds, self._is_reading, self._notify)
+            self._folder.path,
+            run_folder,
+            terms,
+            settings.always,
+            Beside(observer.heeds, self._is_reading, self._notify),
         )
 
     def _is_reading(self) -> bool:

@@ -47,6 +47,43 @@ class BudgetAnswer(Struct, frozen=True):
     uniform: float
 
 
+class RateAnswer(Struct, frozen=True):
+    """Changes a day by one estimator; in four of five cases the truth is between low and high."""
+
+    rate: float
+    low: float
+    high: float | None  # null if no visits bound it
+    of: str  # what it is learned from: page, pages, similar pages, or host
+
+
+class HostRateAnswer(Struct, frozen=True, kw_only=True):
+    """How often pages of a host change, on average."""
+
+    host: str
+    pages: int
+    visited_again: int
+    visits: int  # to known pages in the last half year
+    changes: int  # that they found
+    rate: float  # changes a day of a page, as visits are planned
+    every: float  # seconds between two changes
+    estimator: str
+    eb: RateAnswer
+    ep: RateAnswer | None  # null before a page of the host was visited twice
+
+
+class PageRateAnswer(Struct, frozen=True, kw_only=True):
+    """How often a page changes."""
+
+    visits: int  # when it was known, in the last half year
+    changes: int  # that they found
+    days: float  # in which they were made
+    rate: float  # changes a day, as visits are planned
+    every: float  # seconds between two changes
+    estimator: str
+    eb: RateAnswer
+    ep: RateAnswer | None  # null before any page of the host was visited twice
+
+
 class Estimate(Struct, frozen=True, kw_only=True):
     """The estimated freshness of a crawl, as `sanderling freshness --json` prints it."""
 
@@ -61,6 +98,7 @@ class Estimate(Struct, frozen=True, kw_only=True):
     watched_days: float = 0.0  # mean time from the first to the last visit of pages that were visited again
     rates: dict[str, float] = {}
     paces: dict[str, int] = {}
+    hosts: list[HostRateAnswer] = []  # at most a hundred, those with most pages
     doubts: list[DoubtAnswer] = []
     sources: list[SourceAnswer] = []
     budgets: list[BudgetAnswer] = []

@@ -60,6 +60,11 @@ class TaskQueue(Protocol):
         """Whether URLs of a host may have to wait for better ones of others."""
         return False
 
+    @property
+    def at_once(self) -> int | None:
+        """How many tasks of a host may be leased at a time, if there is a limit."""
+        return None
+
     def worth(self, host: int, count: int, leased: Collection[int], /) -> int:
         """How many tasks of a host, of `count`, are good enough to be leased now."""
         return count
@@ -302,7 +307,7 @@ class Allocator:
         soon = now + LONGEST_PAUSE
         # As many as could be needed if each gave one task, or more if some have to wait for better
         # ones; the rest need not be looked at.
-        selective = queue.is_selective
+        selective, at_once = queue.is_selective, queue.at_once
         most = max(want, 1024 if selective else 64)
         for site in [*own.values(), *self._first_of("", most), *self._first_of(client, most)]:
             if want <= 0 or room <= 0:
@@ -313,6 +318,8 @@ class Allocator:
             if site.suspended is None or site.suspended > since or (site.suspended and site.leased):
                 continue
             count = min(self._room(site, client) - site.holders.get(client, 0), wanted, room, site.queued)
+            if at_once is not None:
+                count = min(count, at_once - len(site.leased))
             connections = self._connections(site, client)
             if selective and count > 0:
                 count = self._worthwhile(queue, site, count, connections - site.holders.get(client, 0))

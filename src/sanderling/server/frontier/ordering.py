@@ -10,11 +10,15 @@ from sanderling.processes import entry_points
 from sanderling.repository.store import FrontierStore
 from sanderling.server.frontier.distributor import EXPLORING, TURNS, Distributor
 from sanderling.server.ranking.best_hosts import BestHosts
+from sanderling.server.ranking.fish import AT_ONCE
 from sanderling.server.ranking.focus import Focus
 from sanderling.server.ranking.reranker import Reranker
-from sanderling.settings import Settings, is_scored
+from sanderling.settings import BY_TOPIC, Settings, is_scored
 from sanderling.urls import identity, origin
 
+# Depth first, each URL has a higher rank than all that were found before it. A million million of
+# them stay below ranks that come before all (`reranker.FRONT`).
+NEWER = 1e-6
 # Most links lead to a host of which there were others a moment ago.
 _identity = lru_cache(1024)(identity)
 
@@ -32,6 +36,7 @@ class Ordering:
         self._distributor = Distributor(store.take, store.ranks)
         self._best = BestHosts(store.best_ranks, focus.harvest) if focus is not None else None
         self._name = _order(settings)
+        self._found = store.counts().known
         self._reranker = self._new_reranker()
         self._distributor.turns = _turns(self._name)
 
@@ -54,13 +59,24 @@ class Ordering:
 
     def rank_link(self, found: Found, parent: float, depth: int) -> float:
         """The rank of a URL just found on a page of this relevance."""
-        if self._focus is None or self._name != "topic":
+        if self._focus is None or self._name not in BY_TOPIC:
             return self.rank(depth)
+        if self._name in AT_ONCE:
+            return AT_ONCE[self._name](found.relevance, parent)
         return self._focus.rank(found.relevance, parent, parent, _identity(origin(found.url)))
 
     def rank(self, depth: int) -> float:
         """The rank of a URL just found."""
-        return self._reranker.rank(depth)
+        if self._name != "depth-first":
+            return self._reranker.rank(depth)
+        self._found += 1
+        return self._found * NEWER
+
+    @property
+    def at_once(self) -> int | None:
+        """How many URLs of a host may be leased at a time; None for as many as its manners allow.
+        Depth first, what a page leads to comes before its neighbours, so it has to be known."""
+        return 1 if self._name == "depth-first" else None
 
     def take(self, host: int, count: int, leased: Collection[int]) -> list[Task]:
         """The queued URLs of a host that come next."""
@@ -98,7 +114,7 @@ class Ordering:
 
 
 def _turns(order: str) -> tuple[int, ...]:
-    return EXPLORING if order == "topic" else TURNS
+    return EXPLORING if order in BY_TOPIC else TURNS
 
 
 def _order(settings: Settings) -> str:

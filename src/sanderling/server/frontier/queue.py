@@ -55,6 +55,10 @@ class Queue(TaskQueue):
     def is_selective(self) -> bool:
         return self._ordering.is_focused
 
+    @property
+    def at_once(self) -> int | None:
+        return self._ordering.at_once if self._refresher is None and not self._again else None
+
     def worth(self, host: int, count: int, leased: Collection[int], /) -> int:
         """Only what was not asked for and is not planned can wait."""
         if self._refresher is not None or self._again or self._asked.wanted(host):

@@ -64,6 +64,7 @@ class Scope:
         self._in_session = settings.cookies
         self._logins = {login.place for login in settings.login}
         self._seeds: set[str] = set()
+        self._always = frozenset(settings.always)
         self._schemes = {"http", "https", *settings.follow_schemes}
         bans, wanted = tuple(self._forbids()), (self._not_included,) if self._include else ()
         self._bans: tuple[UrlFilter, ...] = (*bans, *filters)
@@ -86,6 +87,8 @@ class Scope:
     def objection(self, url: str, home: str) -> str:
         """The reason why a URL with origin `home` is not followed, one of `OUT_OF_SCOPE`; empty
         when it is."""
+        if url in self._always:
+            return ""
         for says in self._chain:
             if reason := says(url, home):
                 return reason

@@ -12,6 +12,9 @@ from sanderling.server.frontier.seed_addresses import SeedAddresses
 from sanderling.settings import Settings
 from sanderling.urls import hostname, identity, origin
 
+# Of a crawl: what `_aside` found in earlier runs.
+_ASIDE = "always kept"
+
 
 class Followed(NamedTuple):
     """What became of seeds that were redirected."""
@@ -30,7 +33,9 @@ class Seeds:
         user's own."""
         self._filters = filters
         self._store = store
-        self.urls = list(dict.fromkeys([*store.seeds(), *map(canonical_seed, named)]))
+        earlier, given = store.seeds(), [*map(canonical_seed, named)]
+        self.urls = list(dict.fromkeys([*earlier, *given, *settings.always]))
+        self._aside = _aside(store, settings.always, earlier, given)
         self._homes = store.homes()
         self._origins = {origin(url) for url in self.urls}
         self._private = settings.private_seeds
@@ -41,7 +46,7 @@ class Seeds:
     @property
     def centres(self) -> list[str]:
         """The URLs that scope is measured from."""
-        return [*self.urls, *self._homes]
+        return [*(url for url in self.urls if url not in self._aside), *self._homes]
 
     def change(self, settings: Settings) -> None:
         """Goes on with another scope."""
@@ -98,6 +103,15 @@ class Seeds:
         number = self._store.number(id)
         rows = self._store.judged(number, number + 1) if number is not None else []
         return any(code_of(row.reason) == "too-deep" for row in rows)
+
+
+def _aside(store: FrontierStore, always: Iterable[str], earlier: list[str], given: list[str]) -> set[str]:
+    """Pages that are always kept and were never named as seeds: nothing around them is crawled."""
+    known = set(filter(None, store.noted(_ASIDE).split()))
+    aside = (known | {url for url in always if url not in earlier}).difference(given)
+    if aside != known:
+        store.note(_ASIDE, " ".join(sorted(aside)))
+    return aside
 
 
 def pages_among(store: FrontierStore, ids: list[int]) -> list[Task]:

@@ -10,7 +10,7 @@ import random
 from collections.abc import Mapping
 
 from sanderling.clock import DAY
-from sanderling.freshness import evidence, trust
+from sanderling.freshness import evidence, tallies, trust
 from sanderling.freshness.adaptive import NUTCH_FIRST, SITEMAP_FIRST, nutch_interval, sitemap_interval
 from sanderling.freshness.sources import SOURCES, SourceRecord
 from sanderling.header_values import moment
@@ -89,7 +89,9 @@ class Observer:
             self.spared += max(0, page.size - visit.size)
         quiet = self._learn(visit, task, page, changed)
         found = [changed, *(bool(kinds & kind) for kind in (ChangeKind.TEXT, ChangeKind.STRUCTURE, ChangeKind.IMAGE))]
-        said = evidence.observe(page.evidence, (visit.at - page.at) / DAY, found, quiet)
+        elapsed = (visit.at - page.at) / DAY
+        said = evidence.observe(page.evidence, elapsed, found, quiet)
+        said += tallies.counted(page.evidence, visit.at / DAY, elapsed, changed)
         interval = nutch_interval(page.interval or NUTCH_FIRST, changed)
         return Belief(page.id, visit.at, page.at, int(kinds), said, interval, visit.at, 0)
 

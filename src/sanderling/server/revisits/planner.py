@@ -16,6 +16,7 @@ from sanderling.clock import DAY
 from sanderling.freshness import planning, trust
 from sanderling.freshness.adaptive import SITEMAP_FIRST
 from sanderling.freshness.budget import expected_cost
+from sanderling.freshness.choosing import ready
 from sanderling.freshness.collection import COLUMNS, Believed, believe
 from sanderling.freshness.evidence import NONE, SIZE
 from sanderling.freshness.sources import SOURCES
@@ -32,6 +33,9 @@ from sanderling.urls import identity
 HORIZON = 0.25
 # A plan names at least this many visits, if there are enough pages.
 _FEWEST = 1000
+# A page that is always kept fresh is visited when it has changed with this probability, in days not
+# sooner than SOONEST.
+STALE, SOONEST = 0.05, 1 / 144
 # A page's date of the last visit may lie in the future when a clock jumped back: then it counts as
 # visited yesterday.
 _SKEW = 0.05
@@ -89,7 +93,7 @@ def _columns(read: Subject, grouped: "_UrlGroups") -> NDArray[np.void]:
     status = np.array(read.status)
     rows["there"] = (np.array(read.state) == State.FETCHED) & (status >= 200) & (status < 300)
     rows["folder"], rows["pattern"] = zip(*map(grouped, read.url), strict=True)
-    rows["evidence"] = [said if said is not None and len(said) == SIZE else NONE for said in read.evidence]  # type: ignore[union-attr, arg-type]
+    rows["evidence"] = [said[:SIZE] if said is not None and len(said) >= SIZE else NONE for said in read.evidence]  # type: ignore[union-attr, arg-type, index]
     return rows
 
 
@@ -119,12 +123,15 @@ def plan(
     known = believe(pages, collection.hosts, now)
     cost = costs(collection, known) if budget.unit == "bytes" else np.ones(len(pages))
     inside = planning.inside_of(terms.policy, pages, terms.threshold, terms.levels)
+    always = np.isin(pages["id"], [identity(url) for url in terms.always])
     gain = known.weight * (1 - known.fresh) / max(float(known.weight.sum()), 1e-12)
     if budget.period:
         hosts, caps = _caps(pages, settings, intervals)
         due, wait = planning.schedule(
             terms.policy, Objective(terms.objective), pages, known, cost, budget.a_day, now, hosts, caps, inside
         )
+        promised = np.flatnonzero(always)
+        due[promised] = np.minimum(due[promised], _kept_fresh(pages, known, promised, now))
         chosen = np.flatnonzero(due <= now + HORIZON)
         chosen = chosen[np.argsort(due[chosen], kind="stable")]
         # More than this the budget cannot reach before the next plan.
@@ -132,6 +139,9 @@ def plan(
     else:
         objective = Objective(terms.objective)
         chosen = planning.choose(terms.policy, objective, pages, known, cost, budget.amount, now, inside)
+        stale = np.flatnonzero(always & (known.fresh < 1 - STALE))
+        chosen = np.concatenate([stale, chosen[~np.isin(chosen, stale)]])
+        chosen = chosen[np.cumsum(cost[chosen]) <= budget.amount]
         due, wait = np.full(len(pages), now), np.full(len(pages), np.inf)
     turns = _turns(pages[chosen], due[chosen], wait[chosen], gain[chosen], cost[chosen])
     if terms.sitemaps and terms.forever:
@@ -144,6 +154,12 @@ def plan(
         float(known.weight @ known.fresh) / weight, float(known.weight @ known.age) / weight,
         float(pages["size"].mean()) if len(pages) else 0.0, time.process_time(),
     )  # fmt: skip
+
+
+def _kept_fresh(pages: NDArray[np.void], known: Believed, promised: NDArray[np.intp], now: float) -> Floats:
+    """When pages that the user wants to be fresh are due, whatever the policy says."""
+    wait = np.maximum(STALE / np.maximum(known.rate[promised], 1e-9), SOONEST)
+    return np.asarray(np.maximum(pages["at"][promised] + wait, ready(pages[promised], now)))
 
 
 def costs(collection: Collection, known: Believed) -> Floats:

@@ -51,8 +51,12 @@ class Refreshing(msgspec.Struct, frozen=True):
     spent: float
 
 
-def refreshing(folder: Path, run_folder: Path, terms: Terms, beside: "Beside") -> "Refresher":
-    """A refresh of a crawl, with a process that plans it."""
+def refreshing(
+    folder: Path, run_folder: Path, terms: Terms, always: tuple[str, ...], beside: "Beside"
+) -> "Refresher":  # fmt: skip
+    """A refresh of a crawl, with a process that plans it. Pages that are `always` kept fresh come
+    first."""
+    terms = msgspec.structs.replace(terms, always=always)
     command = entry_points.command("plan", folder, msgspec.json.encode(terms).decode())
     schedule = VisitSchedule(command, run_folder / "plan", terms.forever and not terms.only_asked)
     if terms.only_asked:

@@ -35,6 +35,7 @@ class Terms(msgspec.Struct, frozen=True):
     threshold: float = 0.5  # by-rank: the least rank of pages that are visited
     levels: int = 2  # top-levels: the deepest level that is visited
     only_asked: bool = False  # nothing is planned: pages are visited when somebody asks for it
+    always: tuple[str, ...] = ()  # pages that are kept fresh, whatever the policy says
 
 
 def read_budget(text: str) -> Budget:

@@ -9,7 +9,7 @@ from sanderling.errors import BadTopic, UsageError
 from sanderling.files import write_whole
 from sanderling.repository.folder import Folder
 from sanderling.repository.store import JudgedStore
-from sanderling.settings import Settings
+from sanderling.settings import BY_TOPIC, Settings
 
 if TYPE_CHECKING:  # loaded only by crawls with a topic
     from sanderling.topics.model import Topic
@@ -21,8 +21,8 @@ MOST_EXAMPLES = 200
 def topic_of(settings: Settings, folder: Folder) -> "Topic | None":
     """The topic of a crawl, if it has one. Raises an error if it cannot be used."""
     if not settings.topic:
-        if settings.order == "topic":
-            raise UsageError("--order topic needs a topic: add --topic FILE or --topic 'some words'")
+        if settings.order in BY_TOPIC:
+            raise UsageError(f"--order {settings.order} needs a topic: add --topic FILE or --topic 'some words'")
         if settings.cut_short:
             raise UsageError("--cut-short needs a topic: add --topic FILE or --topic 'some words'")
         return None

@@ -12,10 +12,12 @@ from sanderling.model import ChangeKind, Kind, State
 from sanderling.presenting.versions import paragraphs_of
 from sanderling.repository import views
 from sanderling.repository.store import UrlLookup
+from sanderling.server.revisits.rates import facts_of, rate_of
 from sanderling.urls import SEEDABLE, identity, with_fragment
 from sanderling.web.api.answers import gives, json_answer
 from sanderling.web.api.inputs import After, Limit, PageId, ShelfDep, host_named, named, page_named
 from sanderling.web.api.versions import Version, version_of
+from sanderling.web.estimates import PageRateAnswer
 
 router = APIRouter(tags=["pages"])
 
@@ -84,6 +86,7 @@ class PageAnswer(Struct, frozen=True, kw_only=True):
     same_as: str | None
     versions: int
     extracted: dict[str, Any] | None  # what the user's extractors found in the newest version
+    change_rate: PageRateAnswer | None  # null before it or a page near it was visited twice
     fingerprint: dict[str, Any] | None
     noise: dict[str, Any] | None
 
@@ -154,6 +157,7 @@ def read_page(crawl: str, page: PageId, shelf: ShelfDep) -> Response:
         count = views.version_count(store, shown.id)
         newest = views.versions(store, shown.id, count, count) if count else []
         via = store.known([shown.via]).get(shown.via) if shown.via else None
+        rate = rate_of(views.evidence_around(store, shown.id)) if shown.visits else None
     facts = shown._asdict()
     kept = known_fingerprint(shown.fingerprint)
     noise = known_noise(shown.noise) if kept else None
@@ -163,6 +167,7 @@ def read_page(crawl: str, page: PageId, shelf: ShelfDep) -> Response:
     facts |= {"redirect": shown.redirect or None, "same_as": shown.same_as or None}
     facts |= {"versions": count, "extracted": newest[0].extracted if newest else None}
     facts["relevance"] = shown.relevance or UNSET
+    facts["change_rate"] = msgspec.convert(facts_of(rate), PageRateAnswer) if rate else None
     return json_answer(PageAnswer(**facts, fingerprint=_table(kept), noise=_table(noise)))
 
 

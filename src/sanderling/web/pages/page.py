@@ -14,6 +14,7 @@ from sanderling.repository.folder import Folder, in_use
 from sanderling.repository.opening import settings_for
 from sanderling.repository.store import UrlLookup, ViewStore
 from sanderling.server.requests import remote
+from sanderling.server.revisits.rates import rate_of
 from sanderling.urls import document_of, identity, is_state
 from sanderling.urls.fragments import STATE
 from sanderling.web.api.inputs import ShelfDep
@@ -80,7 +81,8 @@ def _versions(request: Request, crawl: str, id: str, shelf: Shelf, to: int = 0, 
         newest = found[-1] if found and last == count else newest_of(store, page.id, count)
         oldest = found[:1] if first == 1 else views.versions(store, page.id, 1, 1)
         pictured = {each.number for each in found if is_shown(folder, each)}
-        rates = rates_of(views.evidence(store, page.id))
+        around = views.evidence_around(store, page.id)
+        rates, rate = rates_of(around[0][0]), rate_of(around) if page.visits else None
         states, more_states = _states(folder, store, page)
         inside = store.known([identity(url) for url in (page.redirect, page.same_as) if url])
     numbered = list(zip(range(first, last + 1), found, strict=False))[::-1]
@@ -89,7 +91,7 @@ def _versions(request: Request, crawl: str, id: str, shelf: Shelf, to: int = 0, 
         chosen=why_chosen, taught=request.query_params.get("taught", ""),
         links={each.number: archived_at(request, crawl, each) for each in found}, why_none=words.why_unkept(page),
         facts=words.facts(page), data=words.data(newest.extracted if newest else None), fingerprint=words.fingerprint(page), first=first_part(request, "to"),
-        schedule=words.schedule(page, oldest[0].at if oldest else 0.0, rates),
+        schedule=words.schedule(page, oldest[0].at if oldest else 0.0, rates, rate),
         said=said, running=in_use(folder), pictured=pictured, states=states, more_states=more_states, shown=path_in_words,
         next=next_part(request, "to", first - 1 if first > 1 else None), inside={url: id for id, (url, _) in inside.items()},
     )  # fmt: skip

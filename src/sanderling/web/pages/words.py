@@ -8,6 +8,8 @@ from typing import Any
 
 from sanderling.change.judging import known_fingerprint, known_noise
 from sanderling.clock import DAY
+from sanderling.freshness.outlook import Interval
+from sanderling.freshness.rates import PageRate
 from sanderling.model import Kind
 from sanderling.presenting.screen import many, size
 from sanderling.repository.views import Shown
@@ -100,7 +102,7 @@ def fingerprint(page: Shown) -> list[str]:
     return lines
 
 
-def schedule(page: Shown, first_seen: float, rates: Mapping[str, float]) -> list[str]:
+def schedule(page: Shown, first_seen: float, rates: Mapping[str, float], rate: PageRate | None) -> list[str]:
     """When the next visit is, and why. `rates` are the known changes a day by kind.
 
     `first_seen` is 0 if there is no version."""
@@ -110,12 +112,30 @@ def schedule(page: Shown, first_seen: float, rates: Mapping[str, float]) -> list
         lines.append(f"{many(page.visits, 'visit')}{over} found {many(page.changes, 'change')}.")
     elif page.visits:
         lines.append("It was visited once, so its change rate is estimated from similar pages.")
-    if often := rates.get("any", 0.0):
+    if often := rate.eb.expected if rate else 0.0:
         others = [f"its {kind} every {about(DAY / rate)}" for kind, rate in rates.items() if kind != "any" and rate]
         lines.append(f"So it is expected to change about every {about(DAY / often)}" + _listed(others) + ".")
+        lines += _estimates(rate) if rate else []
         stale = -math.expm1(-often * max(0.0, time.time() - page.fetched_at) / DAY)
         lines.append(f"The probability that it has changed by now is {percent(stale)}.")
     return [*lines, *_next_visit(page)]
+
+
+def _estimates(rate: PageRate) -> list[str]:
+    """By which estimators, and how sure they are."""
+    lines = [f"Estimated by EB from {_source(rate.eb_of)}: {_changes(rate.eb)}."]
+    if rate.ep:
+        lines.append(f"By EP from {_source(rate.ep_of)}: {_changes(rate.ep)}.")
+    return lines
+
+
+def _source(of: str) -> str:
+    return {"page": "its own visits and pages like it", "host": "visits to pages near it on its host"}.get(of, of)
+
+
+def _changes(each: Interval) -> str:
+    most = f"to {each.high:.3g}" if each.high < math.inf else "or more"
+    return f"{each.expected:.3g} changes a day, probably {each.low:.3g} {most}"
 
 
 def _next_visit(page: Shown) -> list[str]:

@@ -1,5 +1,5 @@
 """Fish search and Shark search: what a link is worth by the pages on the way to it, as published in
-1994 and 1998."""
+1994 and 1998. Nothing here imports numpy, because the server ranks links as they are found."""
 
 from typing import NamedTuple
 
@@ -42,3 +42,18 @@ def fish(relevance: float, depth: int) -> Fish | None:
     if relevance >= RELEVANT:
         return Fish(2, DEPTH)
     return Fish(1 if depth == DEPTH else 0, depth - 1) if depth > 0 else None
+
+
+def shark_link(link: float, parent: float) -> float:
+    """The score of a link when it is found, by its words and the page that it stands on. What that
+    page has inherited is counted when the queue is scored."""
+    return shark(inherited(parent, 0.0), link, link)
+
+
+def fish_link(link: float, parent: float) -> float:
+    """The same for Fish search, which does not look at words."""
+    found = fish(parent, DEPTH)
+    return float(found.place) if found else -1.0
+
+
+AT_ONCE = {"shark-search": shark_link, "fish-search": fish_link}
