@@ -16,7 +16,7 @@ from sanderling.freshness import belief
 from sanderling.freshness.collection import Believed
 from sanderling.freshness.evidence import KINDS, NONE
 from sanderling.freshness.outlook import FOUR_OF_FIVE, Interval
-from sanderling.freshness.tallies import Counts
+from sanderling.freshness.tallies import VisitCounts
 
 # With fewer visits the interval of EP spans a factor of ten and more.
 ENOUGH = 5
@@ -64,8 +64,8 @@ def by_counts(visits: float, changes: float, interval: float) -> Interval | None
     return Interval(ends[0], float(bias_reduced(visits, changes, interval)), ends[1])
 
 
-def as_evidence(counts: Counts) -> NDArray[np.bytes_]:
-    """Counts in the form of evidence, as if the visits had been evenly spaced: for EB by the visits
+def as_evidence(counts: VisitCounts) -> NDArray[np.bytes_]:
+    """VisitCounts in the form of evidence, as if the visits had been evenly spaced: for EB by the visits
     of a window alone. Only changes of any kind are known."""
     numbers = np.zeros((len(counts.visits), len(KINDS), len(NONE) // (4 * len(KINDS))), "<f4")
     logs = np.log(np.maximum(counts.interval, 1e-9))
@@ -76,7 +76,7 @@ def as_evidence(counts: Counts) -> NDArray[np.bytes_]:
 
 
 def page_rates(
-    pages: NDArray[np.void], known: Believed, counts: Counts, hosts: Mapping[int, HostRate]
+    pages: NDArray[np.void], known: Believed, counts: VisitCounts, hosts: Mapping[int, HostRate]
 ) -> list[PageRate]:
     """The rates of all pages, in their order."""
     wide = np.exp(FOUR_OF_FIVE * known.spread)
@@ -100,7 +100,7 @@ def _rate(
     )  # fmt: skip
 
 
-def host_rates(pages: NDArray[np.void], known: Believed, counts: Counts) -> dict[int, HostRate]:
+def host_rates(pages: NDArray[np.void], known: Believed, counts: VisitCounts) -> dict[int, HostRate]:
     """The rates of all hosts, those with most pages first."""
     ids, first, many = np.unique(pages["host"], return_inverse=True, return_counts=True)
     order = np.argsort(first, kind="stable")
@@ -127,13 +127,13 @@ def _mean(known: Believed, mine: NDArray[np.intp], changes: float) -> Interval:
     return Interval(mean / factor, mean, mean * factor)
 
 
-def _pooled(counts: Counts, mine: NDArray[np.intp]) -> Interval | None:
+def _pooled(counts: VisitCounts, mine: NDArray[np.intp]) -> Interval | None:
     """EP of pages as if they were one: site-level statistics."""
     pooled = counts.of(mine)
     return by_counts(float(pooled.visits[0]), float(pooled.changes[0]), float(pooled.interval[0]))
 
 
-def of_one(evidence: bytes, neighbours: list[bytes], counts: Counts) -> PageRate | None:
+def of_one(evidence: bytes, neighbours: list[bytes], counts: VisitCounts) -> PageRate | None:
     """The rate of one page, with the pages around it on its host as the prior. `counts` are its
     own, and then theirs. None if no visit has said anything yet."""
     numbers = _numbers([evidence, *neighbours])

@@ -27,7 +27,7 @@ _LAYOUT = struct.Struct(f"<dH{2 * PERIODS}H")
 _ROWS = np.dtype([("begin", "<f8"), ("newest", "<u2"), ("visits", "<u2", PERIODS), ("changes", "<u2", PERIODS)])
 
 
-class Counts(NamedTuple):
+class VisitCounts(NamedTuple):
     """Of each page: visits to it when it was known, how many found a change, and the days in which
     they were made. All are 0 for a page that was visited once."""
 
@@ -40,9 +40,9 @@ class Counts(NamedTuple):
         """The mean days between two visits."""
         return np.asarray(self.days / np.maximum(self.visits, 1.0))
 
-    def of(self, pages: NDArray[np.intp]) -> "Counts":
+    def of(self, pages: NDArray[np.intp]) -> "VisitCounts":
         """Those of some pages, added up."""
-        return Counts(*(np.atleast_1d(each[pages].sum()) for each in self))
+        return VisitCounts(*(np.atleast_1d(each[pages].sum()) for each in self))
 
 
 def counted(packed: bytes, at: float, elapsed: float, changed: bool) -> bytes:
@@ -65,7 +65,7 @@ def counted(packed: bytes, at: float, elapsed: float, changed: bool) -> bytes:
 _NONE = (0,) * (2 * PERIODS)
 
 
-def read(packed: Sequence[bytes], at: Floats, since: float) -> Counts:
+def read(packed: Sequence[bytes], at: Floats, since: float) -> VisitCounts:
     """The counts of pages since a day, rounded to whole periods. `at` is the last visit of each."""
     rows = np.zeros(len(packed), _ROWS)
     there = np.array([len(each) == SIZE + _LAYOUT.size for each in packed], bool)
@@ -75,4 +75,4 @@ def read(packed: Sequence[bytes], at: Floats, since: float) -> Counts:
     visits, changes = ((rows[name] * inside).sum(axis=1).astype(np.float64) for name in ("visits", "changes"))
     oldest = np.where(inside, period, period[:, :1] + 1).min(axis=1) * PERIOD
     days = np.where(visits > 0, np.asarray(at) - np.maximum(rows["begin"], oldest), 0.0)
-    return Counts(visits, changes, np.maximum(days, 0.0))
+    return VisitCounts(visits, changes, np.maximum(days, 0.0))

@@ -19,7 +19,7 @@ class ReadRates(NamedTuple):
     collection: Collection
     known: Believed
     urls: list[str]
-    counts: tallies.Counts
+    counts: tallies.VisitCounts
     hosts: dict[int, rates.HostRate]
 
 
