@@ -1,6 +1,10 @@
 """Every mistake gets one sentence at once, and nothing is made of the crawl."""
 
 import os
+import socket
+import ssl
+import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -144,3 +148,25 @@ def _shakes_hands(here: "object", there: "object") -> bool:
 )
 def test_addresses_that_nobody_else_can_reach(address: str, found: bool) -> None:
     assert is_loopback(address) == found
+
+
+def test_somebody_elses_closed_cluster_is_named_at_once(tmp_path: Path, sanderling: Run) -> None:
+    """Ray itself would try for minutes."""
+    other = Credentials(tmp_path / "other")
+    other.make_authority()
+    other.make_own("127.0.0.1")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*other.own)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def listen() -> None:
+            with suppress(OSError):
+                while True:
+                    with context.wrap_socket(listening.accept()[0], server_side=True):
+                        pass
+
+        threading.Thread(target=listen, daemon=True).start()
+        address = f"127.0.0.1:{listening.getsockname()[1]}"
+        environment = {FOLDER: str(tmp_path / "own"), "RAY_ADDRESS": address}
+        ran = sanderling("cluster", "status", env=environment)
+        assert ran.code == 1 and f"the cluster at {address} is closed to this machine" in ran.err, ran.err

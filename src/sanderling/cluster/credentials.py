@@ -124,6 +124,22 @@ def require_same_authority(credentials: Credentials, address: str) -> None:
     raise RunFailed(f"the cluster at {address} {problem}: copy the folder of the token from its head")
 
 
+def speaks_tls(address: str) -> bool:
+    """Whether a listener answers in TLS, whatever its certificate."""
+    host, _, port = address.rpartition(":")
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    context.set_alpn_protocols(["h2"])
+    try:
+        with (
+            socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT) as line,
+            context.wrap_socket(line),
+        ):
+            return True
+    except (OSError, ValueError):  # of which an SSLError is a kind
+        return False
+
+
 class Revoked:
     """The machines that the user revoked, read again when the list changes."""
 

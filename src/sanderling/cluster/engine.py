@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import IO, Any, NamedTuple
 
-from sanderling.cluster.credentials import CONNECT, Credentials, is_loopback, require_same_authority
+from sanderling.cluster.credentials import CONNECT, Credentials, is_loopback, require_same_authority, speaks_tls
 from sanderling.errors import RunFailed, UsageError
 
 # Seconds between two looks at which machines there are.
@@ -200,6 +200,8 @@ def _connect(address: str) -> bool:
         raise UsageError(f"a cluster needs `pip install 'sanderling[cluster]'` ({error})") from None
     if ray.is_initialized():
         return False
+    if "RAY_USE_TLS" not in os.environ:
+        _require_open(_found(services) if address == "auto" else address)
     if is_loopback(address):  # Ray replaces loopback addresses by ones that others can reach
         services.resolve_ip_for_localhost = as_given
     # It would write what goes on in the cluster to standard output, among the results of a command.
@@ -217,6 +219,24 @@ def _connect(address: str) -> bool:
     if problem:
         raise RunFailed(problem)
     return True
+
+
+def _found(services: Any) -> str:
+    """The address of a cluster on this machine, as Ray finds it; empty for none."""
+    try:
+        return str(services.get_ray_address_from_environment("auto", None))
+    except ConnectionError:
+        return ""
+
+
+def _require_open(address: str) -> None:
+    """Refuses a cluster that answers in TLS, of which this process has no certificate: Ray would
+    try for minutes."""
+    if address and speaks_tls(address):
+        raise RunFailed(
+            f"the cluster at {address} is closed to this machine: copy the folder of the token from its head, or start your "
+            "own with `sanderling cluster start`"
+        )
 
 
 def answers(address: str) -> bool:
