@@ -65,7 +65,7 @@ def by_counts(visits: float, changes: float, interval: float) -> Interval | None
 
 
 def as_evidence(counts: VisitCounts) -> NDArray[np.bytes_]:
-    """VisitCounts in the form of evidence, as if the visits had been evenly spaced: for EB by the visits
+    """Counts in the form of evidence, as if the visits had been evenly spaced: for EB by the visits
     of a window alone. Only changes of any kind are known."""
     numbers = np.zeros((len(counts.visits), len(KINDS), len(NONE) // (4 * len(KINDS))), "<f4")
     logs = np.log(np.maximum(counts.interval, 1e-9))
