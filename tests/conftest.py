@@ -18,7 +18,7 @@ import pytest
 from sanderling.testing import ServedWeb, SyntheticWeb
 from sanderling.testing.postgres import PostgresMissing, PostgresServer
 from tests.forking import suits
-from tests.ready import ready
+from tests.ready import BesideTest, ready
 from tests.search_library import Library
 from tests.unsteady import pytest_configure, pytest_xdist_make_scheduler
 from tests.web.served import Served, running
@@ -68,7 +68,11 @@ def command(*arguments: object) -> list[str]:
 def started(*arguments: object, **options: Any) -> Iterator["subprocess.Popen[str]"]:
     """A command that runs beside the test in a session of its own. It is always ended with the
     test."""
-    process = subprocess.Popen(command(*arguments), text=True, start_new_session=True, **options)
+    changed = {name for name, value in (options.get("env") or {}).items() if os.environ.get(name) != value}
+    if "--cluster" in arguments or arguments[0] == "cluster" or not suits(dict.fromkeys(changed, "")):
+        process = subprocess.Popen(command(*arguments), text=True, start_new_session=True, **options)
+    else:
+        process = BesideTest(*arguments, start_new_session=True, **options)
     try:
         yield process
     finally:

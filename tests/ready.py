@@ -39,12 +39,15 @@ class ReadyProcess:
         self._requests.close()
         self._process.wait()
 
-    def start(self, arguments: Sequence[str], env: Mapping[str, str], out: int, err: int) -> tuple[int, socket.socket]:
-        """The process, and a line on which its exit code arrives."""
+    def start(
+        self, arguments: Sequence[str], env: Mapping[str, str], out: int, err: int, session: bool = False
+    ) -> tuple[int, socket.socket]:
+        """The process, and a line on which its exit code arrives. With `session`, it has a session
+        of its own."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
-            asked = json.dumps({"arguments": arguments, "env": dict(env), "folder": str(Path.cwd())}).encode()
-            socket.send_fds(self._requests, [asked], [theirs.fileno(), out, err])
+            asked = {"arguments": arguments, "env": dict(env), "folder": str(Path.cwd()), "session": session}
+            socket.send_fds(self._requests, [json.dumps(asked).encode()], [theirs.fileno(), out, err])
         return int(ours.recv(64) or 0), ours
 
     def run(self, arguments: Sequence[str], env: dict[str, str], timeout: float) -> "subprocess.CompletedProcess[str]":
@@ -68,16 +71,19 @@ def ready() -> ReadyProcess:
 
 
 class BesideTest(subprocess.Popen[str]):
-    """A command that runs beside the test, with pipes for its output."""
+    """A command that runs beside the test. It takes the options of `Popen` for output, environment
+    and session."""
 
-    def __init__(self, *arguments: object) -> None:
-        words = [str(each) for each in arguments]
-        super().__init__(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    def __init__(self, *arguments: object, **options: Any) -> None:
+        super().__init__([str(each) for each in arguments], text=True, **options)
 
     def _execute_child(self, args: list[str], *others: Any) -> None:
-        # These six are the ends of the three pipes: read and write for each.
-        pipes = others[9:15]
-        self.pid, self._ended = ready().start(args, os.environ, pipes[3], pipes[5])
+        # Six of these are the ends of the three pipes: read and write for each; -1 for what is
+        # inherited.
+        environment, pipes, session = others[5], others[9:15], others[20]
+        output, errors = (own if given == -1 else given for own, given in ((1, pipes[3]), (2, pipes[5])))
+        environment = os.environ if environment is None else environment
+        self.pid, self._ended = ready().start(args, environment, output, errors, session)
         self._child_created = True
         self._close_pipe_fds(*pipes)  # type: ignore[attr-defined]
 
@@ -135,15 +141,18 @@ def _serve(requests: socket.socket) -> list[str]:
                 waiting[pid] = answer
                 for each in descriptors[1:]:
                     os.close(each)
-                answer.send(b"%d" % pid)
                 continue
+            asked = json.loads(message)
+            if asked["session"]:
+                os.setsid()
+            answer.send(b"%d" % os.getpid())
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             signal.signal(signal.SIGINT, signal.default_int_handler)
             selector.close()
             for each in (requests, woken, wake, answer, *waiting.values()):
                 each.close()
-            return _becomes(json.loads(message), *descriptors[1:])
+            return _becomes(asked, *descriptors[1:])
 
 
 def _becomes(asked: dict, out: int, err: int) -> list[str]:  # type: ignore[type-arg]

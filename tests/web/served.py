@@ -30,7 +30,8 @@ class Served:
 
 @contextmanager
 def running(*arguments: object) -> Iterator[Served]:
-    process = BesideTest("serve", *arguments, "--port", "0", "--archive-port", "0")
+    ports = ("--port", "0", "--archive-port", "0")
+    process = BesideTest("serve", *arguments, *ports, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
         assert process.stdout is not None
         said = process.stdout.readline()
