@@ -63,11 +63,11 @@ def test_chance_aside_no_policy_keeps_more_fresh(
 
 
 def test_the_same_over_http() -> None:
-    with KeptSite(pages=1000, seed=7, days=30, rounds=10) as kept:
-        assert len(kept.truth.urls) == 1000
+    with KeptSite(pages=300, seed=7, days=30, rounds=10) as kept:
+        assert len(kept.truth.urls) == 300
         result = kept.keep("optimal", 0.1)
-    assert result.predicted == pytest.approx(result.true_then, abs=0.02)
-    assert 2000 <= result.visits <= 21 * 100
+    assert result.predicted == pytest.approx(result.true_then, abs=0.04)
+    assert 600 <= result.visits <= 21 * 30
     by_planner = planned(kept.truth, "optimal", 0.1).result("optimal", 0.1)
     assert result.freshness == pytest.approx(by_planner.freshness, abs=0.03)
 

@@ -20,16 +20,17 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=None, help="of the first round; the next has the next number")
     parser.add_argument("--store", choices=["both", "sqlite", "postgresql"], default="both")
     parser.add_argument("--only", choices=rounds.COURSES, action="append", help="rounds of this kind")
+    parser.add_argument("--small", action="store_true", help="small webs and fewer faults")
     options = parser.parse_args()
     first = options.seed if options.seed is not None else random.SystemRandom().randrange(1 << 30)
     courses = rounds.possible(options.only or list(rounds.COURSES))
     if not courses:
         _say("this machine allows no such round")
         return 2
-    return _torture(first, options.minutes * 60, options.rounds, options.store, courses)
+    return _torture(first, options.minutes * 60, options.rounds, options.store, courses, options.small)
 
 
-def _torture(first: int, seconds: float, most: int, store: str, courses: list[str]) -> int:
+def _torture(first: int, seconds: float, most: int, store: str, courses: list[str], small: bool) -> int:
     began, done, pages, starts = time.monotonic(), 0, 0, 0
     hosts = names.private_names()
     if hosts is None:
@@ -43,7 +44,7 @@ def _torture(first: int, seconds: float, most: int, store: str, courses: list[st
         kind = f"{course} on {'PostgreSQL' if database else 'SQLite'}"
         started = time.monotonic()
         try:
-            result = rounds.run(seed, database, hosts, course)
+            result = rounds.run(seed, database, hosts, course, small)
         except AssertionError as error:
             _say(f"round {seed}, {kind} failed: {error}")
             return 1

@@ -22,7 +22,7 @@ LONGEST_RUN = 180.0
 MOST_DESCRIPTORS = 30
 OF_RAY = 50  # Ray itself has about 30
 # The last runs are left in peace, so that every step ends.
-MOST_FAULTS = 12
+MOST_FAULTS, FEW_FAULTS = 12, 4
 
 
 class Stuck(AssertionError):
@@ -32,9 +32,9 @@ class Stuck(AssertionError):
 def get_through(scene: Scene, chance: random.Random, faults: list[Fault], *arguments: object) -> int:
     """Runs a command again and again, with faults while it runs, until it succeeds; returns how
     often it was started."""
-    happened = 0
+    happened, most = 0, FEW_FAULTS if scene.small else MOST_FAULTS
     for starts in range(1, MOST_STARTS + 1):
-        code, count = _run(scene, chance, faults if happened < MOST_FAULTS else [], *arguments)
+        code, count = _run(scene, chance, faults if happened < most else [], *arguments)
         happened += count
         if code == 0:
             return starts

@@ -21,11 +21,14 @@ class Scene:
     """What faults can reach: the web, the folder, the database, the machines and the processes of
     one round."""
 
-    def __init__(self, folder: Path, database: PostgresServer | None, log: Path, token: str) -> None:
+    def __init__(
+        self, folder: Path, database: PostgresServer | None, log: Path, token: str, small: bool = False
+    ) -> None:
         self.folder = folder
         self.database = database
         self.log = log
         self.token = token
+        self.small = small
         self.site: ServedWeb | None = None
         self.hosts: Path | None = None
         self.machines: Machines | None = None

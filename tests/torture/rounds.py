@@ -26,6 +26,8 @@ from tests.torture.faults import Scene
 
 _POLITE = ("--per-host", 4, "--delay", 0, "--retry-wait", "300ms", "--min-free", "1MiB")
 _DISK = "256m"
+# Of small rounds.
+_SMALL_PAGES = range(60, 120)
 
 
 class Result(NamedTuple):
@@ -50,6 +52,7 @@ class Round:
         return self.scene.folder
 
     def serve(self, pages: range, address: str = "127.0.0.1", name: str = "") -> ServedWeb:
+        pages = _SMALL_PAGES if self.scene.small else pages
         web = SyntheticWeb(
             hosts=1, pages=self.chance.choice(pages), seed=self.chance.randrange(1 << 30),
             latency=self.chance.choice((0.0, 0.005, 0.02)),
@@ -88,7 +91,7 @@ class Round:
             assert subprocess.run(command, stdout=log, stderr=log).returncode in (0, 1)
 
 
-def run(seed: int, with_database: bool, hosts: Path | None, course: str) -> Result:
+def run(seed: int, with_database: bool, hosts: Path | None, course: str, small: bool) -> Result:
     """One round from its seed number; an AssertionError says what went wrong. `hosts` is the
     /etc/hosts of its own."""
     chance = random.Random(seed)
@@ -96,7 +99,7 @@ def run(seed: int, with_database: bool, hosts: Path | None, course: str) -> Resu
         place = Path(undo.enter_context(tempfile.TemporaryDirectory(prefix="torture-")))
         small_disk = undo.enter_context(_small_disk(place))
         database = undo.enter_context(PostgresServer(durable=True)) if with_database else None
-        scene = Scene(place / "crawl", database, place / "log", uuid.uuid4().hex)
+        scene = Scene(place / "crawl", database, place / "log", uuid.uuid4().hex, small)
         scene.small_disk = small_disk
         scene.hosts = hosts if course in ("pages", "collection") else None
         try:
