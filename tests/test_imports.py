@@ -4,6 +4,8 @@ layers."""
 import ast
 import re
 import sys
+from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -37,15 +39,26 @@ LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
 STAGES = {"frontier.scope", "ranking.order", "frontier.distributor", "frontier.allocator", "frontier.settling"}
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
+@cache
+def nodes_of(path: Path) -> list[ast.AST]:
+    return list(ast.walk(tree_of(path)))
+
+
+@cache
 def imported(path: Path) -> set[str]:
     """The sanderling modules a file imports, as dotted paths below the package."""
-    return imported_by(path.read_text(), ["sanderling", *path.relative_to(PACKAGE).parent.parts])
+    return imported_by(nodes_of(path), ["sanderling", *path.relative_to(PACKAGE).parent.parts])
 
 
-def imported_by(code: str, package: list[str]) -> set[str]:
-    """The same for the text of a module in a package, of which relative imports count the dots."""
+def imported_by(nodes: Iterable[ast.AST], package: list[str]) -> set[str]:
+    """The same for a module in a package, of which relative imports count the dots."""
     found = set()
-    for node in ast.walk(ast.parse(code)):
+    for node in nodes:
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -66,7 +79,7 @@ def test_every_room_has_a_layer_and_says_what_it_is_for() -> None:
     assert {room_of(path) for path in FILES} == set(LEVEL)
     for path in FILES:
         if path.name == "__init__.py":
-            assert ast.get_docstring(ast.parse(path.read_text())), path
+            assert ast.get_docstring(tree_of(path)), path
 
 
 @pytest.mark.parametrize("room", LEVEL)
@@ -92,12 +105,12 @@ def test_a_room_imports_only_lower_layers(room: str) -> None:
     ],
 )
 def test_every_way_to_import_is_seen(line: str, seen: set[str]) -> None:
-    assert imported_by(line, ["sanderling", "server", "frontier"]) == seen
+    assert imported_by(ast.walk(ast.parse(line)), ["sanderling", "server", "frontier"]) == seen
 
 
 def test_the_product_does_not_import_what_stands_beside_it() -> None:
     for path in FILES:
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in nodes_of(path):
             if isinstance(node, ast.Import | ast.ImportFrom):
                 names = {a.name for a in node.names} | {getattr(node, "module", "") or ""}
                 assert not {name.split(".")[0] for name in names} & {"lab", "bench", "tests"}, path
@@ -127,9 +140,8 @@ def test_child_processes_are_started_from_one_table() -> None:
         assert path.with_suffix(".py").exists() or (path / "__main__.py").exists(), name
     for path in FILES:
         if path != PACKAGE / "processes" / "entry_points.py":
-            code = ast.parse(path.read_text())
-            documented = {ast.get_docstring(code, clean=False)}
-            for node in ast.walk(code):
+            documented = {ast.get_docstring(tree_of(path), clean=False)}
+            for node in nodes_of(path):
                 if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value not in documented:
                     assert not re.search(r"^sanderling\.jobs", node.value), path
                 if isinstance(node, ast.Attribute) and node.attr == "executable":
@@ -141,7 +153,7 @@ def test_one_module_knows_a_parser(module: str, parser: str) -> None:
     """It reads all hostile HTML, so that it stands behind one wall."""
     for path in FILES:
         if path != PACKAGE / "documents" / f"{module}.py":
-            for node in ast.walk(ast.parse(path.read_text())):
+            for node in nodes_of(path):
                 names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
                 names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
                 assert not any(name.split(".")[0] == parser for name in names), path.relative_to(PACKAGE)
@@ -152,7 +164,7 @@ def test_one_module_knows_a_parser(module: str, parser: str) -> None:
 def test_nothing_from_outside_selects_python_objects() -> None:
     """No pickle, marshal, eval or exec anywhere in the package."""
     for path in FILES:
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in nodes_of(path):
             if isinstance(node, ast.Import | ast.ImportFrom):
                 names = {a.name for a in node.names} | {getattr(node, "module", "") or ""}
                 assert not names & {"pickle", "marshal", "shelve", "dill", "cloudpickle"}, path
@@ -168,7 +180,7 @@ def test_what_the_package_exports_exists() -> None:
 def test_a_class_has_a_name_of_its_own() -> None:
     places: dict[str, list[str]] = {}
     for path in FILES:
-        for node in ast.parse(path.read_text()).body:
+        for node in tree_of(path).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places.setdefault(node.name, []).append(str(path.relative_to(PACKAGE)))
     assert {name: found for name, found in places.items() if len(found) > 1} == {}

@@ -12,11 +12,17 @@ from sanderling.model.reasons import OUT_OF_SCOPE, SENTENCES, argument_of, code_
 SOURCE = Path(sanderling.__file__).parent
 
 
+def trees_with(text: str) -> list[ast.Module]:
+    """The files of the program that contain a text."""
+    codes = (path.read_text("utf-8") for path in SOURCE.rglob("*.py"))
+    return [ast.parse(code) for code in codes if text in code]
+
+
 def used() -> set[tuple[str, int]]:
     """The codes that the program makes, each with how many arguments it gives."""
     found = set()
-    for path in SOURCE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for tree in trees_with("reason("):
+        for node in ast.walk(tree):
             if not isinstance(node, ast.Call):
                 continue
             named = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
@@ -28,8 +34,8 @@ def used() -> set[tuple[str, int]]:
 def compared() -> set[str]:
     """The codes that the program compares reasons with."""
     found = set()
-    for path in SOURCE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for tree in trees_with("code_of("):
+        for node in ast.walk(tree):
             if isinstance(node, ast.Compare) and ast.unparse(node.left).partition("(")[0] in (
                 "code_of",
                 "reasons.code_of",
