@@ -54,3 +54,9 @@ def test_playlists_and_drawings() -> None:
 )
 def test_long_nonsense_takes_linear_time(text: str) -> None:
     assert len(of_stylesheet(text)) <= 1000
+
+
+def test_files_that_scripts_put_in_place() -> None:
+    page = b"""<img data-src=a.png><img src="data:," data-srcset="b.png 1x, c.png 2x"><video data-poster=d.png></video>
+        <div data-bg="img/e.jpg"></div><section data-background="#fff"></section><p data-src="no"></p>"""
+    assert requisites_of("http://a/", page, "text/html", None) == ["a.png", "b.png", "c.png", "d.png", "img/e.jpg"]

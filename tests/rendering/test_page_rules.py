@@ -79,3 +79,23 @@ def test_the_browser_is_shown(sanderling: Run) -> None:
         assert "sandbox   on" in ran.out and "network   none" in ran.out
     missing = sanderling("browser", "status", env={"PATH": "", "HOME": "/no"})
     assert missing.code == 1 and "sanderling browser install" in missing.err
+
+
+def test_what_scripts_put_into_no_element_is_read() -> None:
+    script = """document.head.append(document.createElement("style"));
+        document.querySelector("style").sheet.insertRule("p { color: teal }");
+        const sheet = new CSSStyleSheet();
+        sheet.replaceSync("h1 { color: maroon }");
+        document.adoptedStyleSheets = [sheet];
+        let grown = 0;
+        const [chart, clock] = document.querySelectorAll("canvas");
+        const grow = () => { chart.getContext("2d").fillRect(0, 0, ++grown, 9); if (grown < 9) setTimeout(grow, 20) };
+        const turn = () => { clock.getContext("2d").fillRect(Math.random() * 99, Math.random() * 99, 1, 1); requestAnimationFrame(turn) };
+        grow(); turn();"""
+    body = "<p>words</p><canvas id=chart></canvas><canvas id=clock></canvas><canvas id=empty></canvas>"
+    with PageServer({"/": page(script, body)}) as site, renderer(render_timeout=20.0) as render:
+        html = render.html(site.origin + "/")
+        assert html == render.html(site.origin + "/")  # the picture is the same at each visit
+    assert "<style>p { color: teal; }</style>" in html and "<style>h1 { color: maroon; }</style></head>" in html
+    assert '<canvas id="chart" data-sanderling-picture="data:image/webp' in html
+    assert '<canvas id="clock"></canvas><canvas id="empty"></canvas>' in html and 'data-sanderling="' not in html

@@ -34,6 +34,10 @@ _TO_READ = 15.0
 # The memory of a page that is this long is not free when the next page needs it, so that one gets
 # another tab.
 _HEAVY = 500_000
+# What is drawn on a canvas has come to rest when two looks, so far apart, are the same. Charts grow
+# for a second; what still moves then is an animation. In seconds, and characters of pictures.
+_LOOKS_APART, _MOST_LOOKS = 0.4, 6
+_LARGEST_DRAWING, _LARGEST_DRAWINGS = 400_000, 2_000_000
 
 
 class AtRest(NamedTuple):
@@ -53,6 +57,8 @@ async def render(tab: Tab, load: PageLoad, settings: Settings, rules: PageRules)
         how, found = "deadline", None
     if how in ("deadline", "interrupted"):
         tab.freeze()
+    if how not in ("deadline", "interrupted") and not found:
+        await draw(tab, deadline)
     rendered = as_rendered(found, load) if found else await read(tab, load, settings)
     # After it was read: a page may notice that all of it is shown. A state gets its own, after its
     # events.
@@ -162,8 +168,22 @@ async def _quiet(tab: Tab, ask: str, deadline: float) -> tuple[float, Any] | Non
 
 
 def reading(settings: Settings) -> str:
-    """An expression for the DOM of a page that is not too large to be read in passing."""
-    return f"(document.getElementsByTagName('*').length > {LARGE} ? null : {_the_dom(settings)})"
+    """An expression for the DOM of a page that is not too large to be read in passing, and on which
+    nothing is drawn."""
+    waits = f"document.querySelector('canvas') || document.getElementsByTagName('*').length > {LARGE}"
+    return f"({waits} ? null : {_the_dom(settings)})"
+
+
+async def draw(tab: Tab, deadline: float) -> None:
+    """Takes pictures of what scripts drew, when that has come to rest, for who reads the DOM."""
+    look = f"({script('canvases')})({_LARGEST_DRAWING}, {_LARGEST_DRAWINGS})"
+    for _ in range(_MOST_LOOKS):
+        try:
+            if await tab.evaluate(look, deadline):
+                return
+        except (CallRefused, TimedOut):
+            return
+        await tab.sleep(min(deadline, time.monotonic() + _LOOKS_APART))
 
 
 def _the_dom(settings: Settings) -> str:

@@ -36,6 +36,16 @@ ADDRESSES = {
     "feimage": ("href", "xlink:href"),
 }  # fmt: skip
 SETS = {"img": "srcset", "source": "srcset", "link": "imagesrcset"}
+# Where pages keep addresses of images and frames that a script puts in place when they come into
+# view, and of what attribute they become the value.
+LAZY = {
+    "data-src": "src", "data-lazy-src": "src", "data-original": "src", "data-srcset": "srcset",
+    "data-lazy-srcset": "srcset", "data-poster": "poster",
+}  # fmt: skip
+LAZY_TAGS = ("img", "iframe", "source", "video", "audio", "embed")
+# Backgrounds of any element, of which many write a class or a colour there.
+_LAZY_BACKGROUNDS = ("data-bg", "data-background", "data-background-image", "data-background-video")
+_FILE_NAME = re.compile(r"[^\s()'\"]+\.[a-z0-9]{3,5}(?:[?#]\S*)?", re.IGNORECASE)
 _TAGS = (*ADDRESSES, "feImage", "link", "meta", "style")
 
 # Each pattern reads on from where it is, so that none takes more than linear time.
@@ -75,6 +85,10 @@ def of_page(page: HtmlPage, depth: int = 0) -> list[str]:
             found[element.attr(name) or ""] = None
         if (name := SETS.get(tag, "")) and (listed := element.attr(name)):
             found |= dict.fromkeys(of_srcset(listed))
+        if tag in LAZY_TAGS:
+            for name, of in LAZY.items():
+                if value := element.attr(name):
+                    found |= dict.fromkeys(of_srcset(value) if of == "srcset" else (value,))
         if tag == "iframe" and depth < _DEEPEST_FRAME and (written := element.attr("srcdoc")):
             inner = readable_page(written, None, page.url)
             found |= dict.fromkeys(of_page(inner, depth + 1) if inner is not None else ())
@@ -82,6 +96,9 @@ def of_page(page: HtmlPage, depth: int = 0) -> list[str]:
         style = element.attr("style") or ""
         if "url(" in style or "image-set(" in style:
             found |= dict.fromkeys(of_stylesheet(style))
+    for element in page.document.select(",".join(f"[{name}]" for name in _LAZY_BACKGROUNDS)):
+        values = (element.attr(name) or "" for name in _LAZY_BACKGROUNDS)
+        found |= dict.fromkeys(each for each in values if _FILE_NAME.fullmatch(each))
     return _addresses(found)
 
 

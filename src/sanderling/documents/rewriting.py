@@ -13,6 +13,8 @@ from sanderling.documents.requisites import (
     ADDRESSES,
     IMAGE_SET,
     IMPORT,
+    LAZY,
+    LAZY_TAGS,
     MOST_SETS,
     QUOTED,
     RELATIONS,
@@ -21,6 +23,7 @@ from sanderling.documents.requisites import (
     in_parentheses,
     unescaped,
 )
+from sanderling.documents.tree import Element
 from sanderling.urls import WEB, join
 
 # What a page says to its browser and not to its readers.
@@ -37,6 +40,10 @@ _EARLY = {"preload", "modulepreload", "prefetch", "preconnect", "dns-prefetch", 
 _CHECKS = ("integrity", "crossorigin", "nonce", "ping")
 # Frames whose documents are written in an attribute, one in the other.
 _DEEPEST_FRAME = 3
+
+
+# What a script drew on a canvas, as the browser's reader writes it down.
+DRAWN = "data-sanderling-picture"
 
 
 class Targets(NamedTuple):
@@ -75,6 +82,11 @@ def rewritten_page(page: HtmlPage, to: Targets, rendered: bool = False, depth: i
                 element.attrs[name] = _moved(href, base, to.page)
     for element in document.find_all("form"):
         element.attrs.pop("action", None)
+    for element in document.iter_elements(LAZY_TAGS):
+        _put_in_place(element)
+    for element in document.select(f"canvas[{DRAWN}]"):
+        drawn = element.attrs.pop(DRAWN) or ""
+        element.attrs["style"] = f"{element.attr('style') or ''};background:url({drawn}) 0 0/100% 100% no-repeat"
     for element in document.iter_elements((*ADDRESSES, "feImage")):
         for name in ADDRESSES[element.tag.lower()]:
             if value := element.attr(name):
@@ -88,6 +100,20 @@ def rewritten_page(page: HtmlPage, to: Targets, rendered: bool = False, depth: i
         for name in _CHECKS:
             element.attrs.pop(name, None)
     return document.html
+
+
+def _put_in_place(element: Element) -> None:
+    """Shows what a script would show when its place comes into view."""
+    lazy = {of: value for name, of in LAZY.items() if (value := element.attr(name))}
+    shown = element.attr("src") or element.attr("srcset") or "data:"
+    # Beside an image that is lazy, what readers without scripts see instead stands often.
+    if lazy and shown.startswith(("data:", "about:")) and not _has_substitute(element):
+        element.attrs.update(lazy)
+
+
+def _has_substitute(element: Element) -> bool:
+    following = next((each for each in element.next_siblings if isinstance(each, Element)), None)
+    return following is not None and following.tag == "noscript"
 
 
 def rewritten_stylesheet(text: str, base: str, to: Targets) -> str:
