@@ -17,6 +17,10 @@ from collections.abc import Sequence
 # Days in which evidence fades to 1/e. On page histories, 300 to 1000 give equal freshness; without
 # fading it is lower.
 MEMORY = 500.0
+# What is known of a page that rarely changes fades more slowly: in the time of this many of its
+# changes. Otherwise every release of a documentation found pages about which nothing was known any
+# more (docs/lab.md).
+CHANGES_KEPT = 7.0
 # Kinds of changes that have a rate of their own: any change that counts, and three by what changed.
 KINDS = ("any", "text", "structure", "image")
 _NUMBERS = 4  # quiet, changes, sum of the logarithms of the changed intervals, dated changes
@@ -30,8 +34,7 @@ def rough_rate(packed: bytes, usual: float) -> float:
     """Changes a day by the visits of one page; `usual` is the rate of others, which counts as a few
     days of it."""
     quiet, changes, logs, dated = _LAYOUT.unpack_from(packed)[:_NUMBERS] if len(packed) >= SIZE else (0.0,) * _NUMBERS
-    days = quiet + (changes * math.exp(logs / changes) if changes > 0 else 0.0)
-    return (changes + dated + usual * _USUAL_DAYS) / (days + _USUAL_DAYS)
+    return (changes + dated + usual * _USUAL_DAYS) / (_days(quiet, changes, logs) + _USUAL_DAYS)
 
 
 def observe(packed: bytes, elapsed: float, changed: Sequence[bool], quiet: float | None = None) -> bytes:
@@ -46,7 +49,7 @@ def observe(packed: bytes, elapsed: float, changed: Sequence[bool], quiet: float
     if elapsed <= 0:  # the clock jumped back, so the visit says nothing about rates
         return packed[:SIZE] or NONE
     numbers = list(_LAYOUT.unpack_from(packed if len(packed) >= SIZE else NONE))
-    fade = math.exp(-elapsed / MEMORY)
+    fade = math.exp(-elapsed / _memory(*numbers[:_NUMBERS]))
     for kind, found in enumerate(changed):
         at = kind * _NUMBERS
         for n in range(at, at + _NUMBERS):
@@ -60,3 +63,12 @@ def observe(packed: bytes, elapsed: float, changed: Sequence[bool], quiet: float
             numbers[at] += min(max(quiet, 0.0), elapsed)
             numbers[at + 3] += 1
     return _LAYOUT.pack(*numbers)
+
+
+def _memory(quiet: float, changes: float, logs: float, dated: float) -> float:
+    return max(MEMORY, CHANGES_KEPT * _days(quiet, changes, logs) / (1 + changes + dated))
+
+
+def _days(quiet: float, changes: float, logs: float) -> float:
+    """For how long the page was watched."""
+    return quiet + (changes * math.exp(logs / changes) if changes > 0 else 0.0)
