@@ -22,6 +22,7 @@ from bench import (
     growth,
     journey,
     notices,
+    package_history,
     parsers,
     race,
     reader,
@@ -53,6 +54,7 @@ examples:
   python -m bench revisit                  an unchanged site visited again
   python -m bench change                   change detection beside other ways to compare two pages
   python -m bench alarms                   false alarms on noisy pages, beside webchanges and changedetection.io
+  python -m bench package-history scrapy docs/ -o scrapy.csv.gz   for `sanderling lab freshness --history`
   python -m bench growth                   how much a watched page takes in a year
   python -m bench service                  the memory of a service with 20 watched pages
   python -m bench reader                   both readers of HTML on the pages of the race: the same, and how fast
@@ -133,6 +135,7 @@ def parser() -> argparse.ArgumentParser:
         ("search", search, "what indexing a page and a search cost"),
         ("beside", beside, "what keeping the index up costs a crawl"),
         ("change", change, "change detection beside other ways to compare pages"),
+        ("package-history", package_history, "when the pages of a package's documentation changed"),
     ):
         command = commands.add_parser(name, help=about)
         module.add_arguments(command)

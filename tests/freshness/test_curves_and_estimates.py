@@ -5,7 +5,7 @@ import pytest
 
 from lab.estimators import VisitInterval, bayesian, bias_reduced, from_last_modified, most_likely, naive
 from lab.simulation.exact_evidence import no_evidence, observed
-from sanderling.freshness import belief
+from sanderling.freshness import belief, evidence
 from sanderling.freshness.curves import even_freshness, gain, inverse_gain
 from sanderling.freshness.worth import Objective, wait, worth
 
@@ -97,3 +97,15 @@ def test_a_prior_backs_off_from_folder_to_crawl() -> None:
     prior = belief.learn_prior(believed, trust, [crawl, folder])
     assert prior[80] @ slow > 0.8 and prior[81] @ fast > 0.8
     assert np.allclose(prior.sum(axis=1), 1)
+
+
+def test_what_is_known_of_a_page_that_rarely_changes_fades_slowly() -> None:
+    """A page that changes every 400 days and is visited every 50: of a fixed memory of 500 days, the
+    changes before the last one would be nearly gone."""
+    packed = evidence.NONE
+    for visit in range(1, 49):
+        packed = evidence.observe(packed, 50.0, [visit % 8 == 0] * len(evidence.KINDS))
+    rate = evidence.rough_rate(packed, 0.0)
+    kept = np.frombuffer(packed, np.float32)[1]
+    assert kept > 3.5
+    assert 1 / 600 < rate < 1 / 250
