@@ -100,8 +100,8 @@ def test_a_prior_backs_off_from_folder_to_crawl() -> None:
 
 
 def test_what_is_known_of_a_page_that_rarely_changes_fades_slowly() -> None:
-    """A page that changes every 400 days and is visited every 50: of a fixed memory of 500 days, the
-    changes before the last one would be nearly gone."""
+    """A page changes every 400 days and is visited every 50: with a memory of 500 days, the changes
+    before the last one would be nearly gone."""
     packed = evidence.NONE
     for visit in range(1, 49):
         packed = evidence.observe(packed, 50.0, [visit % 8 == 0] * len(evidence.KINDS))
