@@ -353,9 +353,41 @@ def test_one_example_makes_a_topic_and_says_that_more_would_be_better(sanderling
 
 
 def test_what_would_silently_do_nothing_is_said(sanderling: Run, tmp_path: Path) -> None:
-    twice = sanderling("crawl", "http://a.test/", "-d", tmp_path / "c", "--topic", "waders", "--topic", "knots")
-    assert twice.code == 2
-    assert "a crawl has one topic" in twice.err
     with PageServer({"/": b"x"}) as server:
         alone = sanderling("crawl", server.origin, "-d", tmp_path / "c", "--tunnel-depth", 1, *FAST)
     assert (alone.code, alone.err.count("--tunnel-depth does nothing without --topic")) == (0, 1)
+
+
+def test_several_topics_in_one_crawl(sanderling: Run, tmp_path: Path) -> None:
+    """A page on any of the topics leads on. Each page and the crawl say how it stands to each of
+    them."""
+    other = "hydrography"
+    site = {
+        "/": off_topic("/sun", "/sea", "/none", number=1),
+        "/sun": on_topic("/sun/more", number=2),
+        "/sun/more": on_topic(number=3),
+        "/sea": on_topic("/sea/more", number=4).replace(WORD.encode(), other.encode()),
+        "/sea/more": on_topic(number=5).replace(WORD.encode(), other.encode()),
+        "/none": off_topic("/none/more", number=6),
+        "/none/more": off_topic(number=7),
+    }
+    folder = tmp_path / "c"
+    with PageServer(site) as server:
+        crawl = ("crawl", f"{server.origin}/", "-d", folder, *FAST, "--tunnel-depth", 1, "--no-sitemaps")
+        ran = sanderling(*crawl, "--topic", WORD, "--topic", other)
+        assert ran.code == 0, ran.err
+        assert f"2 of them on {WORD}" in ran.out and f"2 of them on {other}" in ran.out
+        shown = listed(sanderling, folder)
+        assert {path for path, page in shown.items() if page["status"] == 200} == set(site) - {"/none/more"}
+        sun, sea = (shown[path]["extracted"]["topics"] for path in ("/sun/more", "/sea"))
+        assert sun[WORD] > 0.5 > sun[other] and sea[other] > 0.5 > sea[WORD]
+        assert shown["/sun"]["relevance"] == pytest.approx(max(shown["/sun"]["extracted"]["topics"].values()), abs=1e-4)
+        assert sanderling("status", folder, "--json").json["topics"] == {WORD: 2, other: 2}
+        # They stay when the crawl goes on, and another model judges all pages again.
+        assert sanderling("crawl", "-d", folder, *FAST).code == 0
+        assert sanderling(*crawl, "--topic", f"{other}; tides").code == 0
+        assert sanderling("status", folder, "--json").json["topics"] == {other: 2, "tides": 0}
+        trained = sanderling("topic", folder, "--words", "sun")
+        assert trained.code == 2 and "several topics" in trained.err
+        twice = sanderling(*crawl, "--topic", WORD, "--topic", WORD)
+        assert twice.code == 2 and "two topics are called" in twice.err

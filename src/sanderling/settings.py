@@ -232,7 +232,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     requisites: Annotated[bool, _setting("flag", "Scope", "also fetch the files that pages need, from any host: style sheets, scripts, images, fonts, media, frames; they do not count as pages", offered=ANY)] = False
     hold: Annotated[bool, _setting("flag", "Scope", "hold back URLs like others that brought nothing new, and those of mirrors; --no-hold visits them all, and may never finish on a site with a trap")] = True
     order: Annotated[str, _setting("choice", "Scope", f"the order of visits: {', '.join(ORDERS)}", offered=ANY)] = "pagerank"
-    topic: Annotated[str | None, _setting("text", "Topic", "keep to a topic: a model that `sanderling topic` made, or some words", offered=ANY)] = None
+    topic: Annotated[str | None, _setting("text", "Topic", "keep to a topic: a model that `sanderling topic` made, or some words; several with `;` between them", offered=ANY)] = None
     relatedness: Annotated[float, _setting("number", "Topic", "a page of at least this relevance is on the topic, from 0 to 1", le=1, offered=ANY)] = 0.5
     tunnel_depth: Annotated[int, _setting("count", "Topic", "follow links through at most this many pages in a row that are not on the topic", offered=ANY)] = 3
     min_harvest: Annotated[float, _setting("number", "Topic", "stop when less than this share of the last 500 pages is on the topic (0: never)", le=1, offered=ANY)] = 0.0

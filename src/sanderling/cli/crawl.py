@@ -24,7 +24,7 @@ from sanderling.errors import BadSeed, RunFailed, UsageError
 from sanderling.model import Counts
 from sanderling.presenting.arguments import pathname
 from sanderling.presenting.held import by_code, held_lines
-from sanderling.presenting.screen import duration, many, rate_of, say, size
+from sanderling.presenting.screen import duration, harmless, many, rate_of, say, size
 from sanderling.processes import garbage
 from sanderling.repository.folder import TOPIC, Folder
 from sanderling.repository.opening import settings_for
@@ -33,6 +33,7 @@ from sanderling.server.loop import CrawlServer
 from sanderling.server.requests.status import CrawlProgress
 from sanderling.server.revisits.terms import Terms
 from sanderling.server.topic.bookmarks import bookmarks_in, is_bookmarks
+from sanderling.server.topic.topic import pages_by_topic
 from sanderling.settings import DECLARED, Declared, Settings
 from sanderling.urls import hostname
 from sanderling.urls.patterns import pattern
@@ -79,13 +80,12 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     parser.set_defaults(run=run)
 
 
-class _OneTopic(argparse.Action):
-    """Refuses a second topic, which would silently replace the first."""
+class _Topics(argparse.Action):
+    """Joins several topics in one setting."""
 
     def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: Any = None) -> None:
-        if getattr(namespace, self.dest, None) is not None:
-            raise argparse.ArgumentError(self, "a crawl has one topic; crawl each into a folder of its own")
-        setattr(namespace, self.dest, values)
+        before = getattr(namespace, self.dest, None)
+        setattr(namespace, self.dest, f"{before}; {values}" if before else values)
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
@@ -105,7 +105,7 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
             note = "" if default in (None, ()) else f" (default: {_default_text(each.unit, default)})"
             action: Any = "append" if each.unit == "list" else "store"
             if each.name == "topic":
-                action = _OneTopic
+                action = _Topics
             group.add_argument(each.flag, dest=each.name, action=action, metavar=each.metavar, help=each.help + note)
 
 
@@ -214,7 +214,8 @@ def _chosen_topic(chosen: dict[str, object]) -> "Topic | None":
         return None
     from sanderling.cli.topic import topic_for_crawl
 
-    topic = topic_for_crawl(str(chosen["topic"]))
+    text = str(chosen["topic"])
+    topic = topic_for_crawl(text)
     chosen["topic"] = TOPIC
     return topic
 
@@ -300,6 +301,7 @@ def _summarise(folder: Folder, server: CrawlServer, before: Counts, progress: Cr
             summary["machines"] = msgspec.to_builtins(server.machines)
         if server.harvest is not None:
             summary |= {"relevant": server.harvest.relevant, "harvest": server.harvest.rate}
+            summary |= {"topics": each} if (each := pages_by_topic(folder)) else {}
             summary |= {"found_share": server.harvest.share._asdict()} if server.harvest.share else {}
         write_json(json.dumps(summary))
         return
@@ -324,6 +326,7 @@ def _summarise(folder: Folder, server: CrawlServer, before: Counts, progress: Cr
         lines.append(f"`sanderling crawl -d {where} --retry-failed` retries these")
     if server.harvest is not None and counts.pages:
         lines.append(_harvested(server.harvest, where))
+        lines += [f"{pages:,} of them on {harmless(name)}" for name, pages in pages_by_topic(folder).items()]
     if server.set_aside:
         lines.append(f"{len(server.set_aside)} set aside because they crashed a client process twice")
     if counts.queued:

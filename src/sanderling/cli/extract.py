@@ -58,11 +58,20 @@ def _extract_all(folder: Folder, store: ExtractedStore, extractors: list[Extract
         made = [*_extracted(folder, rows, extractors)]
         for message in failures.new((row.url, result.failed) for row, result in made):
             say(message)
-        store.put_extracted([(row.number, result.data.decode() or None) for row, result in made])
+        store.put_extracted([(row.number, _with_topics(row, result.data)) for row, result in made])
         pages += len(made)
         found += sum(bool(result.data) for _, result in made)
         last = rows[-1].number
     return pages, found
+
+
+def _with_topics(row: VersionRow, data: bytes) -> str | None:
+    """The data with what a crawl of several topics has said of the page."""
+    if by_topic := (row.extracted or {}).get("topics"):
+        from sanderling.topics.judging import with_topics
+
+        data = with_topics(data, by_topic)
+    return data.decode() or None
 
 
 def _extracted(

@@ -11,11 +11,12 @@ from sanderling.cli.folders import add_folder
 from sanderling.cli.output import write_json
 from sanderling.errors import RunFailed
 from sanderling.model import name_share
-from sanderling.presenting.screen import many, say, size
+from sanderling.presenting.screen import harmless, many, say, size
 from sanderling.repository.folder import Folder, in_use
 from sanderling.repository.opening import reading
 from sanderling.repository.store import Notes
 from sanderling.server.requests import remote
+from sanderling.server.topic.topic import pages_by_topic
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -36,9 +37,10 @@ def run(options: argparse.Namespace) -> int:
         counts = store.counts()
         running = in_use(folder)
         behind = _judged_before(folder, store)
+    topics = pages_by_topic(folder)
     counts = counts.with_leases(counts.leased if running else 0)  # leases end with the process that gave them
     if options.json:
-        table = {**msgspec.to_builtins(counts), "running": running}
+        table = {**msgspec.to_builtins(counts), "running": running} | ({"topics": topics} if topics else {})
         write_json(msgspec.json.encode(table))
         return 0
     rows = [
@@ -55,6 +57,7 @@ def run(options: argparse.Namespace) -> int:
         ("  excluded", f"{counts.excluded:,}"),
         ("  held back", f"{counts.held:,}"),
     ]
+    rows += [("on a topic", f"{pages:,} {harmless(name)}") for name, pages in topics.items()]
     if counts.requisites:
         left = f", {counts.requisites_queued:,} queued" if counts.requisites_queued else ""
         rows.append(("beside pages", f"{many(counts.requisites, 'file')}{left}, {counts.requisites_failed:,} failed"))

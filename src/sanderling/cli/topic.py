@@ -16,8 +16,8 @@ from sanderling.presenting.screen import NowAndThen, harmless, many, say
 from sanderling.repository.folder import Folder, hold
 from sanderling.repository.opening import open_store, reading, settings_for
 from sanderling.server.topic import examples, rejudging
-from sanderling.server.topic.topic import topic_named
-from sanderling.topics.model import Example, Quality, Topic, read, write
+from sanderling.server.topic.topic import SEVERAL, names_in, topic_named
+from sanderling.topics.model import Example, Quality, Topic, joined, read, write
 from sanderling.topics.training import TYPED_BY_USER, train
 
 _ABOUT = """Makes the model of a topic from examples, and says how well it separates them. Run it again to add examples.
@@ -69,6 +69,8 @@ def run(options: argparse.Namespace) -> int:
         folder.require()
     path = folder.topic if folder is not None else options.model
     before = read(path) if path.exists() else None
+    if before is not None and before.others and not options.judge:
+        raise UsageError(SEVERAL)
     if options.judge:
         if folder is None or before is None:
             raise UsageError("--judge needs the folder of a crawl that has a topic")
@@ -121,6 +123,8 @@ def judge(folder: Folder, topic: Topic) -> int:
 def topic_for_crawl(text: str) -> Topic:
     """What `crawl --topic` names: a model, a bookmark file whose pages are examples, or words."""
     path = Path(text)
+    if not path.is_file() and len(several := names_in(text)) > 1:
+        return joined([topic_for_crawl(each) for each in several])
     if not path.is_file() or not (found := examples.named_bookmarks(path)):
         return topic_named(text, Path())
     pages = examples.fetched(found, say)

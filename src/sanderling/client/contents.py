@@ -64,6 +64,7 @@ class Read(NamedTuple):
     tree: Document | None = None  # when there are extractors
     linked: Sequence[Span] = ()  # where links stand in the text of an HTML page, when there is a topic
     relevance: float = 0.0  # when there is a topic
+    by_topic: dict[str, float] | None = None  # when there are several
     forms: Sequence[Form] = ()
     turners: Sequence[Turner] = ()
     images: bytes | None = None  # and other files of an HTML page, when they are fetched

@@ -150,6 +150,10 @@ class Reader:
         if self._extract is not None and outcome is Outcome.PAGE:
             extracted, failed, followed = self._extract(_to_extract(arrival, read))
             read = self._contents.followed(read, followed) if followed else read
+        if read.by_topic and outcome is Outcome.PAGE:
+            from sanderling.topics.judging import with_topics
+
+            extracted = with_topics(extracted, read.by_topic)
         visit = Visit(
             id=task.id,
             outcome=outcome,
@@ -238,8 +242,12 @@ class Reader:
 def _judged(judge: "Judge", read: Read) -> Read:
     """With the relevance of the page, if it has words, and of the links that were found without
     their anchors."""
-    relevance = judge.page(read.title, read.words, read.linked) if read.words else 0.0
-    return read._replace(relevance=relevance, found=judge.links(read.found))
+    by_topic = judge.each(read.title, read.words, read.linked) if read.words else {}
+    if by_topic:
+        relevance = max(by_topic.values())
+    else:
+        relevance = judge.page(read.title, read.words, read.linked) if read.words else 0.0
+    return read._replace(relevance=relevance, by_topic=by_topic, found=judge.links(read.found))
 
 
 def _to_extract(arrival: Arrival, read: Read) -> "ReadPage":

@@ -156,10 +156,9 @@ def topic_judge(weights: bytes) -> "Judge | None":
     """What tells how well pages fit the topic of the crawl, if it has one."""
     if not weights:
         return None
-    from sanderling.topics.judging import Judge
-    from sanderling.topics.model import Weights
+    from sanderling.topics.judging import judge_by
 
-    return Judge(msgspec.json.decode(weights, type=Weights))
+    return judge_by(weights)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from sanderling.model import Found
 from sanderling.topics import words
 from sanderling.topics.model import Weights
@@ -66,6 +68,10 @@ class Judge:
         relevance = self._relevance(found, linked)
         return relevance if relevance < WORTH_A_LOOK else relevance * self._honesty(found, linked)
 
+    def each(self, title: str, text: str, links: "Sequence[Span]" = ()) -> dict[str, float]:
+        """The relevance of a page for each of several topics; empty with one."""
+        return {}
+
     def _honesty(self, found: Counter[str], linked: dict[str, int]) -> float:
         """Less than 1 for a page that repeats the same few words, or those of the topic, more than
         people do."""
@@ -120,3 +126,43 @@ class Judge:
                 score += weight * (_OFTEN[outside + 1] - _OFTEN[outside])
         value = score / math.sqrt(max(length, self._least_linked if linked else self._least)) + self._bias
         return 1.0 / (1.0 + math.exp(-max(-60.0, min(60.0, self._slope * value + self._offset))))
+
+
+class TopicsJudge(Judge):
+    """The same for several topics: what fits one of them is relevant."""
+
+    def __init__(self, weights: Iterable[tuple[str, Weights]]) -> None:
+        self._judges = {name: Judge(each) for name, each in weights}
+
+    def each(self, title: str, text: str, links: "Sequence[Span]" = ()) -> dict[str, float]:
+        return {name: round(judge.page(title, text, links), 4) for name, judge in self._judges.items()}
+
+    def page(self, title: str, text: str, links: "Sequence[Span]" = ()) -> float:
+        return max(self.each(title, text, links).values())
+
+    def link(self, anchor: str, around: str, url: str) -> float:
+        return max(judge.link(anchor, around, url) for judge in self._judges.values())
+
+
+def judge_by(encoded: bytes) -> Judge:
+    """What judges by `model.for_clients`."""
+    if encoded.startswith(b"["):
+        return TopicsJudge(msgspec.json.decode(encoded, type=list[tuple[str, Weights]]))
+    return Judge(msgspec.json.decode(encoded, type=Weights))
+
+
+# The name under which the data of a version has its relevance for each topic, beside what
+# extractors say.
+EACH = "topics"
+
+
+def with_topics(data: bytes, by_topic: dict[str, float]) -> bytes:
+    """The data of a version with its relevance for each of several topics, and without older
+    ones."""
+    if not by_topic and not data:
+        return data
+    known = msgspec.json.decode(data or b"{}", type=dict[str, msgspec.Raw])
+    known.pop(EACH, None)
+    if by_topic:
+        known[EACH] = msgspec.Raw(msgspec.json.encode(by_topic))
+    return msgspec.json.encode(known) if known else b""

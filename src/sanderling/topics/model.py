@@ -6,6 +6,7 @@ version, is refused.
 """
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -16,8 +17,11 @@ from sanderling.errors import BadTopic
 from sanderling.files import write_whole
 
 FORMAT = "sanderling-topic"
-# Increase it whenever an older program would misread the file.
-VERSION = 1
+# Increase it whenever an older program would misread the file. It would take the first of several
+# topics for the only one.
+ONE_TOPIC, VERSION = 1, 2
+# Between the names of several topics.
+BETWEEN = ";"
 # More than any model that this program makes.
 LARGEST = 64 * 1024**2
 
@@ -73,11 +77,40 @@ class Topic(Struct, frozen=True, kw_only=True):
     quality: Quality
     weights: Weights
     examples: list[Example]
+    others: list["Topic"] = []  # of a crawl with several
+
+    @property
+    def all(self) -> list["Topic"]:
+        return [self, *self.others]
+
+    @property
+    def title(self) -> str:
+        """The names of all its topics."""
+        return f"{BETWEEN} ".join(each.name for each in self.all)
 
 
 class _Head(Struct):
     format: str
     version: int
+
+
+def joined(topics: Sequence[Topic]) -> Topic:
+    """Several topics as that of one crawl."""
+    first, *others = topics
+    if not others:
+        return first
+    names = [each.name for topic in topics for each in topic.all]
+    if twice := next((name for name in names if names.count(name) > 1), ""):
+        raise BadTopic(f"two topics are called {twice!r}: give each a name of its own")
+    parts = [msgspec.structs.replace(each, others=[]) for topic in topics for each in topic.all]
+    return msgspec.structs.replace(first, version=VERSION, others=parts[1:])
+
+
+def for_clients(topic: Topic | None) -> bytes:
+    """What judges texts: the weights of a topic, or of several by their names."""
+    if topic is None:
+        return b""
+    return msgspec.json.encode([(each.name, each.weights) for each in topic.all] if topic.others else topic.weights)
 
 
 def write(path: Path, topic: Topic) -> None:

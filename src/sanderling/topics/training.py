@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from sanderling.arrays import Floats
 from sanderling.errors import BadTopic
 from sanderling.topics import words
-from sanderling.topics.model import FORMAT, VERSION, Example, Quality, Topic, Weights
+from sanderling.topics.model import FORMAT, ONE_TOPIC, Example, Quality, Topic, Weights
 
 # How strongly large weights are avoided. From 0.03 to 0.3 the figures hardly differ.
 RIDGE = 0.1
@@ -62,7 +62,7 @@ def train(name: str, given: Sequence[Example]) -> Topic:
         weights, quality = _separate(examples, vectors, listed, rarity, rarest)
     else:
         weights, quality = _resemble(examples, vectors, listed, rarity, rarest)
-    return Topic(format=FORMAT, version=VERSION, name=name, quality=quality, weights=weights, examples=examples)
+    return Topic(format=FORMAT, version=ONE_TOPIC, name=name, quality=quality, weights=weights, examples=examples)
 
 
 def _cut(example: Example) -> Example:

@@ -6,6 +6,7 @@ from sanderling.errors import UsageError
 from sanderling.repository.folder import Folder
 from sanderling.repository.store import ViewStore
 from sanderling.server.topic import examples
+from sanderling.server.topic.topic import SEVERAL
 from sanderling.topics.model import Example, read, write
 
 
@@ -31,6 +32,8 @@ def teach(folder: Folder, store: ViewStore, url: str, relevant: bool) -> Taught:
     if not text:
         raise UsageError("the page has no text to learn from")
     before = read(folder.topic)
+    if before.others:
+        raise UsageError(SEVERAL)
     known = before.examples
     if not any(each.background for each in known):
         known = [*known, *examples.background(folder, store)]

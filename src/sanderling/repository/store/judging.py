@@ -16,6 +16,9 @@ class JudgedStore(RankingStore, UnleasedUrls, Notes, ViewStore, ChangeStore, Tot
     def judge_anew(self, judged: Rejudged) -> None:
         """Writes it as one."""
 
+    def put_extracted(self, data: list[tuple[int, str | None]]) -> None:
+        """Replaces the data of versions (by number); None removes it."""
+
     def judged_pages(self) -> Iterable[tuple[int, float, int | None]]:
         """Every page that answered, with its relevance and where it redirects to."""
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sanderling.errors import UsageError
 from sanderling.model import Kind, Outcome, State, Task, Visit
-from sanderling.repository.store import TopicStore
+from sanderling.repository import views
+from sanderling.repository.store import TopicStore, ViewStore
 from sanderling.settings import Settings
 from sanderling.urls import canonical, identity
 
@@ -26,6 +27,8 @@ WINDOW = 500
 # With fewer examples the share cannot be said.
 FEWEST_EXAMPLES = 5
 SURE = 1.96
+# Pages that are read at once to count those of each topic.
+_AT_ONCE = 1000
 # After this many pages the user is told of a topic that fits nearly all of them, or none.
 STRANGE_AFTER, TOO_WIDE = 200, 0.95
 
@@ -99,10 +102,25 @@ class Harvest:
         return ""
 
 
+def by_topic(store: ViewStore, topic: "Topic", relatedness: float) -> dict[str, int]:
+    """How many pages are on each of several topics; empty for one. Looks at every page."""
+    if not topic.others:
+        return {}
+    found, last = dict.fromkeys((each.name for each in topic.all), 0), 0
+    while rows := views.newest_versions(store, last, _AT_ONCE):
+        last = rows[-1].number
+        for row in rows:
+            for name, relevance in (row.extracted or {}).get("topics", {}).items():
+                found[name] = found.get(name, 0) + (relevance >= relatedness)
+    return found
+
+
 def independent(topic: "Topic", seeds: Iterable[str]) -> set[int]:
     """The examples that the crawl has to find by itself, by their identities."""
     named = set(seeds)
-    urls = (canonical(each.source) for each in topic.examples if each.relevant and "://" in each.source)
+    urls = (
+        canonical(each.source) for part in topic.all for each in part.examples if each.relevant and "://" in each.source
+    )
     return {identity(url) for url in urls if url and url not in named}
 
 

@@ -25,8 +25,8 @@ from sanderling.server.frontier.ledger import Ledger
 from sanderling.server.frontier.transition import Move, Transition, record
 from sanderling.server.gate.tunnel import CODE
 from sanderling.settings import Settings
-from sanderling.topics.judging import Judge
-from sanderling.topics.model import Topic, Weights
+from sanderling.topics.judging import EACH, Judge, judge_by, with_topics
+from sanderling.topics.model import Topic, for_clients
 
 if TYPE_CHECKING:
     from sanderling.documents.extracting import ReadPage
@@ -56,21 +56,21 @@ class NotedStore(Protocol):
     def noted(self, key: str) -> str: ...
 
 
-def mark_of(weights: Weights) -> str:
+def mark_of(topic: Topic) -> str:
     """By what a model is known again."""
-    return xxh3_64_hexdigest(msgspec.json.encode(weights))
+    return xxh3_64_hexdigest(for_clients(topic))
 
 
 def is_behind(store: NotedStore, topic: Topic | None) -> bool:
     """Whether pages may have been judged by another model than this."""
-    return topic is not None and store.noted(JUDGED_BY) != mark_of(topic.weights)
+    return topic is not None and store.noted(JUDGED_BY) != mark_of(topic)
 
 
 def said(store: NotedStore, topic: Topic | None) -> str:
     """What people should know who look at relevances; empty when one model has judged all pages."""
     if topic is None or not store.noted(JUDGED_BY) or not is_behind(store, topic):
         return ""
-    if _progress(store, mark_of(topic.weights)).version:
+    if _progress(store, mark_of(topic)).version:
         return "The model was trained further. Some pages are still judged by the model before."
     return "The model was trained further. The pages are judged by the model before."
 
@@ -81,7 +81,7 @@ def begin(store: JudgedStore, folder: Folder, settings: Settings, topic: Topic) 
     if not is_behind(store, topic):
         return []
     if not store.newest_version():
-        store.judge_anew(Rejudged(notes={JUDGED_BY: mark_of(topic.weights)}))
+        store.judge_anew(Rejudged(notes={JUDGED_BY: mark_of(topic)}))
         return []
     until = time.monotonic() + LONGEST_START
     before = time.monotonic()
@@ -95,19 +95,21 @@ def begin(store: JudgedStore, folder: Folder, settings: Settings, topic: Topic) 
 
 def judge_anew(store: JudgedStore, folder: Folder, settings: Settings, topic: Topic, on_progress: OnProgress) -> bool:
     """Judges everything by this model, from where it was; returns whether it came to the end."""
-    judge, model = Judge(topic.weights), mark_of(topic.weights)
+    judge, model = judge_by(for_clients(topic)), mark_of(topic)
     at = _progress(store, model)
     newest = store.newest_version()
     while rows := views.newest_versions(store, at.version, BATCH):
         at.version = rows[-1].number
-        pages = [(row.number, relevance) for row, relevance in _relevances(folder, rows, judge)]
+        judged = _relevances(folder, rows, judge)
+        pages = [(row.number, relevance) for row, relevance, _ in judged]
+        store.put_extracted(_by_topic(judged))
         store.judge_anew(Rejudged(pages=pages, relatedness=settings.relatedness, notes=_noted(at)))
         if not on_progress(min(at.version, newest), newest):
             return False
     while links := store.unvisited(at.link, LINKS_AT_ONCE):
         at.link = links[-1][0]
-        judged = [(number, judge.link(anchor, "", url)) for number, url, anchor in links]
-        store.judge_anew(Rejudged(links=judged, notes=_noted(at)))
+        ranked = [(number, judge.link(anchor, "", url)) for number, url, anchor in links]
+        store.judge_anew(Rejudged(links=ranked, notes=_noted(at)))
         if not on_progress(newest, newest):
             return False
     _count_anew(store, settings)
@@ -127,7 +129,19 @@ def _noted(at: _At) -> dict[str, str]:
     return {JUDGING: msgspec.json.encode(at).decode()}
 
 
-def _relevances(folder: Folder, rows: list[VersionRow], judge: Judge) -> list[tuple[VersionRow, float]]:
+def _by_topic(judged: list[tuple[VersionRow, float, dict[str, float]]]) -> list[tuple[int, str | None]]:
+    """The data of versions whose relevance for each of several topics is another now."""
+    found = []
+    for row, _, by_topic in judged:
+        if (row.extracted or {}).get(EACH, {}) != by_topic:
+            data = with_topics(msgspec.json.encode(row.extracted) if row.extracted else b"", by_topic)
+            found.append((row.number, data.decode() or None))
+    return found
+
+
+def _relevances(
+    folder: Folder, rows: list[VersionRow], judge: Judge
+) -> list[tuple[VersionRow, float, dict[str, float]]]:
     found = []
     with closing(warc.WarcReader(folder.warcs)) as archive:
         for row in rows:
@@ -137,19 +151,20 @@ def _relevances(folder: Folder, rows: list[VersionRow], judge: Judge) -> list[tu
                 page = page_in(archive.read(row.stored))
             except (Damaged, OSError):  # `sanderling check` names it
                 continue
-            found.append((row, _relevance(judge, page)))
+            found.append((row, *_relevance(judge, page)))
     return found
 
 
-def _relevance(judge: Judge, page: "ReadPage") -> float:
-    """As a client judges it."""
+def _relevance(judge: Judge, page: "ReadPage") -> tuple[float, dict[str, float]]:
+    """As a client judges it: in all, and for each of several topics."""
     if not page.text:
-        return 0.0
+        return 0.0, {}
     if page.tree is None:
-        return judge.page(page.title, page.text)
+        return judge.page(page.title, page.text), judge.each(page.title, page.text)
     from sanderling.documents.visible import text_and_links
 
-    return judge.page(page.title, *text_and_links(page.tree, spent=True))
+    told = text_and_links(page.tree, spent=True)
+    return judge.page(page.title, *told), judge.each(page.title, *told)
 
 
 def _count_anew(store: JudgedStore, settings: Settings) -> None:

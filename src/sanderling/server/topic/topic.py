@@ -1,9 +1,8 @@
 """The topic of a crawl: the model in its folder, or one that is made from words."""
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import msgspec
 
 from sanderling.errors import BadTopic, UsageError
 from sanderling.files import write_whole
@@ -14,6 +13,10 @@ from sanderling.settings import BY_TOPIC, Settings
 if TYPE_CHECKING:  # loaded only by crawls with a topic
     from sanderling.topics.model import Topic
 
+# Why the model of several topics is not trained further.
+SEVERAL = (
+    "this crawl has several topics: train the model of each in a file of its own, and name all of them with --topic"
+)
 # Of a crawl that is started in the dashboard.
 MOST_EXAMPLES = 200
 
@@ -32,7 +35,7 @@ def topic_of(settings: Settings, folder: Folder) -> "Topic | None":
         return read(folder.topic)
     if settings.topic == folder.examples.name:
         return read(folder.topic) if folder.topic.exists() else of_examples(folder, settings)
-    if folder.topic.exists() and (kept := read(folder.topic)).name == settings.topic:
+    if folder.topic.exists() and (kept := read(folder.topic)).title == settings.topic:
         return kept  # it may have learned more than the words
     return topic_named(settings.topic, folder.path)
 
@@ -44,9 +47,18 @@ def topic_named(text: str, place: Path) -> "Topic":
         from sanderling.topics.model import read
 
         return read(path)
+    if len(several := names_in(text)) > 1:
+        from sanderling.topics.model import joined
+
+        return joined([topic_named(each, place) for each in several])
     if "/" in text or text.endswith((".topic", ".json", ".html")):
         raise BadTopic(f"{path} does not exist; `sanderling topic {text} EXAMPLE...` makes the model of a topic")
     return of_words(text)
+
+
+def names_in(text: str) -> list[str]:
+    """The topics that a setting names, one or several."""
+    return [name for each in re.split(r"[;\n]", text) if (name := each.strip())]
 
 
 def of_words(text: str) -> "Topic":
@@ -112,4 +124,20 @@ def judge_stored(store: JudgedStore, folder: Folder, settings: Settings, topic: 
 
 def for_clients(topic: "Topic | None") -> bytes:
     """What clients need of a topic."""
-    return msgspec.json.encode(topic.weights) if topic is not None else b""
+    if topic is None:
+        return b""
+    from sanderling.topics import model
+
+    return model.for_clients(topic)
+
+
+def pages_by_topic(folder: Folder) -> dict[str, int]:
+    """How many pages a crawl of several topics has of each; empty with one topic or none."""
+    if not folder.topic.exists():
+        return {}
+    from sanderling.repository.opening import reading, settings_for
+    from sanderling.server.topic.harvest import by_topic
+    from sanderling.topics.model import read
+
+    with reading(folder.path) as (_, store):
+        return by_topic(store, read(folder.topic), settings_for(folder, {})[0].relatedness)

@@ -4,6 +4,8 @@ from fastapi import APIRouter, Response
 from msgspec import Struct
 from pydantic import BaseModel, Field
 
+from sanderling.repository.opening import settings_for
+from sanderling.server.topic.harvest import by_topic
 from sanderling.topics.model import read
 from sanderling.web import teaching
 from sanderling.web.api.answers import gives, json_answer
@@ -26,6 +28,7 @@ class TopicAnswer(Struct, frozen=True):
     precision: float | None
     recall: float | None
     examples: list[TopicExample]
+    topics: dict[str, int] = {}  # pages on each topic, if there are several
 
 
 class TaughtPage(BaseModel, extra="forbid"):
@@ -38,8 +41,13 @@ def topic(crawl: str, shelf: ShelfDep) -> Response:
     folder = shelf.folder(crawl)
     teaching.require_topic(folder)
     found = read(folder.topic)
-    examples = [TopicExample(each.source, each.relevant) for each in found.examples if not each.background]
-    return json_answer(TopicAnswer(found.name, found.quality.precision, found.quality.recall, examples))
+    with shelf.reading(crawl) as (_, store):
+        pages = by_topic(store, found, settings_for(folder, {})[0].relatedness)
+    examples = [
+        TopicExample(each.source, each.relevant) for part in found.all for each in part.examples if not each.background
+    ]
+    quality = found.quality
+    return json_answer(TopicAnswer(found.title, quality.precision, quality.recall, examples, pages))
 
 
 @router.put("/crawls/{crawl}/topic/examples/{page}", **gives(TopicAnswer))

@@ -13,6 +13,7 @@ from sanderling.repository import views
 from sanderling.repository.folder import Folder, in_use
 from sanderling.repository.store import Store, ViewStore
 from sanderling.server.topic import rejudging
+from sanderling.server.topic.harvest import by_topic
 from sanderling.topics.model import read
 from sanderling.web import teaching
 from sanderling.web.api.inputs import RunnerDep, ShelfDep
@@ -32,6 +33,7 @@ class HarvestShown(NamedTuple):
     name: str
     pages: int
     relevant: int
+    by_topic: dict[str, int]  # pages on each of several topics
     drawn: plots.Drawing
     behind: str  # that another model has judged the pages
     busy: bool  # it crawls, or judges
@@ -64,7 +66,15 @@ def harvest(folder: Folder, store: Store | None, relatedness: float) -> HarvestS
         [(0, "0 %"), (most / 2, f"{most / 2:.0%}"), (most, f"{most:.0%}")],
     )  # fmt: skip
     topic = read(folder.topic)
-    return HarvestShown(topic.name, count, sum(in_order), drawn, rejudging.said(store, topic), in_use(folder))
+    return HarvestShown(
+        topic.title,
+        count,
+        sum(in_order),
+        by_topic(store, topic, relatedness),
+        drawn,
+        rejudging.said(store, topic),
+        in_use(folder),
+    )
 
 
 def _cumulated(fits: list[bool]) -> list[tuple[float, float]]:
