@@ -43,12 +43,14 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("steady")
 
 
-# Each of these files takes about ten seconds of a processor or more.
+# Each of these files takes about ten seconds of a processor or more. The longest come first.
 LONG = (
-    "test_torture.py", "test_cluster.py", "test_docs.py", "test_refresh.py", "test_postgres.py", "test_mirrors.py",
-    "test_bounds.py", "test_crawl.py", "test_again.py", "test_topic.py", "test_bad_input.py", "test_control.py",
-    "test_web_running.py", "test_name_outage.py", "test_no_network.py", "test_keeping.py", "test_extractors.py",
-    "test_forms.py", "test_login.py", "test_doors.py", "test_private_addresses.py", "test_kill.py",
+    "test_cluster.py", "test_light_field.py", "test_journey.py", "test_docs.py", "test_refresh.py", "test_postgres.py",
+    "test_states.py", "test_bounds.py", "test_kill.py", "test_torture.py", "test_mirrors.py", "test_quality.py",
+    "test_watching.py", "test_crawl.py", "test_keeping.py", "test_again.py", "test_trap_web.py", "test_freshness_lab.py",
+    "test_bad_input.py", "test_topic.py", "test_control.py", "test_login.py", "test_foreign.py", "test_forms.py",
+    "test_web_running.py", "test_name_outage.py", "test_no_network.py", "test_extractors.py", "test_doors.py",
+    "test_private_addresses.py",
 )  # fmt: skip
 
 

@@ -94,10 +94,12 @@ class SurvivingScheduling(LoadFileScheduling):
 
 
 def end_all(keep: set[int] | None = None) -> None:
-    """Ends all descendants. What they started meanwhile follows."""
-    for _ in range(100):
-        if not end(pid for pid in _descendants(os.getpid()) if pid not in (keep or ())):
-            return
+    """Ends all descendants. What they started meanwhile follows. Only two looks without any are
+    enough: a process whose parent ends during a look is not seen in it."""
+    deadline, empty = time.monotonic() + 10.0, 0
+    while empty < 2 and time.monotonic() < deadline:
+        ended = end(pid for pid in _descendants(os.getpid()) if pid not in (keep or ()))
+        empty = 0 if ended else empty + 1
         time.sleep(0.02)
 
 
