@@ -65,6 +65,12 @@ _LONG_PARAGRAPH: Final = 60
 # A paragraph is not a byline, and the like, if it is longer than this.
 _LONG_NOTE: Final = 150
 _MOST_RUNNING: Final = 0.4
+# A named container with less of the running text is a part of the content.
+_LEAST_RUNNING: Final = 0.3
+_MUCH_RUNNING: Final = 600
+_NEARLY_ALL: Final = 0.9
+_MUCH_REST: Final = 0.3
+_MOSTLY_LINKS: Final = 0.3
 _DENSE_SCRIPT: Final = re.compile("[\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 # Pages that keep less than this share of their text were misjudged.
 _LEAST_KEPT: Final = 0.1
@@ -104,8 +110,16 @@ def _root(body: Document | Element, whole: int, frames: list[Element]) -> Docume
     main = max(body.select(_MAIN), key=_length, default=None)
     around = main if main is not None and _length(main) >= _LEAST else body
     unwanted = set(_unwanted(around, frames))
-    running = _running_text(around, unwanted)
-    total = max(running.values(), default=0)
+    running = _running_text(body, set(_unwanted(body, frames)) | unwanted)
+    if isinstance(around, Element) and around is main and running.get(around, 0) < _LEAST_RUNNING * max(running.values(), default=0):
+        around = body
+    return _narrowed(_outer_root(around, around is body, whole, running, unwanted), running, unwanted)
+
+
+def _outer_root(
+    around: Document | Element, is_body: bool, whole: int, running: Mapping[Element, int], unwanted: Set[Element]
+) -> Document | Element:
+    total = running.get(around, 0) if isinstance(around, Element) else max(running.values(), default=0)
     for selector in (_NAMED, "article"):
         found = _outermost(each for each in around.select(selector) if not _is_within(each, unwanted))
         sizes = sorted(((running.get(each, 0) if total else _length(each), each) for each in found), key=_first)[::-1]
@@ -113,11 +127,41 @@ def _root(body: Document | Element, whole: int, frames: list[Element]) -> Docume
             continue
         if len(sizes) > 1 and sizes[1][0] > sizes[0][0] / 3:  # a list of articles is the content
             return around
+        if sizes[0][0] < _LEAST_RUNNING * total and total > _FEW_PARAGRAPHS * _length(around):
+            continue
         if selector == _NAMED or _length(sizes[0][1]) >= _DOMINANT * _length(around):
             return sizes[0][1]
         if sizes[0][0] >= _MOST_RUNNING * total:
             return sizes[0][1]
-    return around if around is not body else _densest(body, running)
+    return _densest(around, running) if is_body else around
+
+
+def _narrowed(
+    root: Document | Element, running: Mapping[Element, int], unwanted: Set[Element]
+) -> Document | Element:
+    """The part of an element that has nearly all of its running text, if the rest is mostly
+    links."""
+    inside = [each for each in running if each != root and root in each.ancestors]
+    total = max((running[each] for each in inside), default=0)
+    if total < _MUCH_RUNNING:
+        return root
+    part = min((each for each in inside if running[each] >= _NEARLY_ALL * total), key=_length)
+    if _length(root) - _length(part) < _MUCH_REST * _length(root):
+        return root
+    outside = [each for each in unwanted if root in each.ancestors and part not in each.ancestors]
+    rest = _tight(root) - _tight(part) - sum(map(_tight, outside))
+    linked = _linked(root) - _linked(part) - sum(map(_linked, outside))
+    import os
+    if os.environ.get("DBG"): print("NARROW", root.tag, root.attr("class"), _tight(root), "->", part.attr("class"), _tight(part), "rest", rest, "linked", linked, 'share', linked/(rest or 1))
+    return part if rest > _MUCH_REST * _tight(part) and linked > _MOSTLY_LINKS * rest else root
+
+
+def _tight(element: Document | Element) -> int:
+    return len("".join(element.text.split()))
+
+
+def _linked(element: Document | Element) -> int:
+    return sum(map(_tight, element.find_all("a")))
 
 
 def _running_text(around: Document | Element, frames: Set[Element]) -> dict[Element, int]:
@@ -129,6 +173,8 @@ def _running_text(around: Document | Element, frames: Set[Element]) -> dict[Elem
     for paragraph, text in found:
         weight = _weight(text)
         if weight < _LONG_PARAGRAPH or _is_within(paragraph, frames):
+            continue
+        if 2 * sum(map(_length, paragraph.find_all("a"))) > len(text):
             continue
         for each in (paragraph, *_above(paragraph)) if paragraph.tag in _HOLDERS else _above(paragraph):
             weights[each] = weights.get(each, 0) + weight
@@ -180,9 +226,16 @@ def _unwanted(root: Document | Element, frames: list[Element]) -> list[Element]:
     """Those of some elements that are in another and not the most of it, outermost ones only."""
     whole = _length(root) or 1
     found = _outermost(each for each in frames if root in each.ancestors)
+    alike = Counter[tuple[str, str]]()
+    for each in found:
+        alike[_kind(each)] += _length(each)
     return [
-        each for each in found if _length(each) <= (_MOST_COMMENTS if _has_comments(each) else _MOST_REMOVED) * whole
+        each for each in found if alike[_kind(each)] <= (_MOST_COMMENTS if _has_comments(each) else _MOST_REMOVED) * whole
     ]
+
+
+def _kind(element: Element) -> tuple[str, str]:
+    return element.tag, element.attr("class") or element.attr("id") or ""
 
 
 def _has_comments(element: Element) -> bool:
