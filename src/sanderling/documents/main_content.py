@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Set
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from sanderling.documents.template import trim
 from sanderling.documents.tree import Document, Element, Text
@@ -18,20 +18,20 @@ from sanderling.documents.visible import NestedText, rendered_text
 
 _SILENT: Final = ("script", "style", "template", "noscript", "iframe", "dialog")
 _FRAME: Final = ("nav", "footer", "aside", "menu", "form", "button", "select")
-_FRAME_ROLES: Final = (
-    "[role=navigation], [role=complementary], [role=contentinfo], [role=banner], [role=search], [role=dialog], "
-    "[hidden], a.headerlink, a.anchor, a.header-anchor, a.anchorjs-link, a.hash-link"
-)
-_BLOCKS: Final = ("div", "section", "ul", "ol", "p", "header", "table", "figure", "details")
-# Containers that content management systems and generators of documentation name alike.
-_NAMED: Final = ", ".join((
-    "[itemprop~=articleBody]", ".entry-content", ".post-content", ".article-content", ".article-body", ".article__body",
-    ".article__content", ".articleBody", ".article-text", ".story-body", ".story-content", ".post-body", ".postbody",
-    ".post-text", ".post__content", ".post_content", ".td-post-content", ".markdown-body", ".theme-doc-markdown",
-    ".md-content__inner", ".article-entry", ".mw-parser-output", "#article-body", "#mw-content-text",
-    "div.body[role=main]", ".bd-article", "article[role=main]", "#article-container",
+_FRAME_ROLES: Final = frozenset(("navigation", "complementary", "contentinfo", "banner", "search", "dialog"))
+_PERMALINKS: Final = "a.headerlink, a.anchor, a.header-anchor, a.anchorjs-link, a.hash-link"
+_CONTENT: Final = ("article", "main", "td")
+_BLOCKS: Final = ("div", "section", "ul", "ol", "p", "header", "table", "figure", "details", *_CONTENT)
+_WITH_IDS: Final = ("div", "ul", "form")
+# Classes and ids of containers that content management systems and generators of documentation name
+# alike.
+_NAMED: Final = frozenset((
+    "entry-content", "post-content", "article-content", "article-body", "article__body", "article__content",
+    "articleBody", "article-text", "story-body", "story-content", "post-body", "postbody", "post-text", "post__content",
+    "post_content", "td-post-content", "markdown-body", "theme-doc-markdown", "md-content__inner", "article-entry",
+    "mw-parser-output", "bd-article",
 ))  # fmt: skip
-_MAIN: Final = "main, [role=main]"
+_NAMED_IDS: Final = frozenset(("article-body", "mw-content-text", "article-container"))
 # Words in the names of classes that say what is not content. A part of a name is enough.
 _NAMES: Final = (
     "comments?|commentlist|disqus|respond|sidebars?|related\\w*|recommend\\w*|shares?|sharing|share-?buttons?|sharedaddy|"
@@ -74,6 +74,16 @@ _MOSTLY_LINKS: Final = 0.3
 _DENSE_SCRIPT: Final = re.compile("[\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 # Pages that keep less than this share of their text were misjudged.
 _LEAST_KEPT: Final = 0.1
+_IS_NAMED, _IS_FRAME = 1, 2
+
+
+class _Survey(NamedTuple):
+    """What a page names as its content, and what seems to be none."""
+
+    whole: int
+    mains: list[Element]
+    named: list[Element]
+    frames: Mapping[Element, Set[object]]  # each with what it is in
 
 
 def keep_main(document: Document, repeated: Set[int] = frozenset()) -> Document | Element:
@@ -81,18 +91,17 @@ def keep_main(document: Document, repeated: Set[int] = frozenset()) -> Document 
 
     `repeated` are the blocks that stand on many pages of the site.
     """
-    for element in document.find_all([*_SILENT]):
+    for element in [each for tag in _SILENT for each in document.select(tag)]:
         element.decompose()
     body = document.select_one("body") or document
-    whole = _length(body)
-    frames = _frames(body)
-    root = _root(body, whole, frames)
-    unwanted = _unwanted(root, frames)
-    if whole and _length(root) - _length_of(unwanted) < min(_LEAST, whole * _LEAST_KEPT):
+    survey = _survey(document, body)
+    root = _root(body, survey)
+    unwanted = _unwanted(root, survey)
+    if survey.whole and _length(root) - sum(map(_length, unwanted)) < min(_LEAST, survey.whole * _LEAST_KEPT):
         root, unwanted = body, []
     for element in unwanted:
         element.decompose()
-    if isinstance(root, Element) and not root.matches(_NAMED):
+    if isinstance(root, Element) and root not in survey.named:
         for element in _lists_of_links(root):
             element.decompose()
     if repeated and isinstance(root, Element):
@@ -105,85 +114,129 @@ def main_text(document: Document, repeated: Set[int] = frozenset()) -> str:
     return rendered_text(keep_main(document, repeated))
 
 
-def _root(body: Document | Element, whole: int, frames: list[Element]) -> Document | Element:
+def _survey(document: Document, body: Document | Element) -> _Survey:
+    frames = [each for tag in _FRAME for each in document.select(tag)]
+    frames = [each for each in frames if each.tag != "aside" or not each.has_class("footnote")]
+    mains, named = document.select("main"), list[Element]()
+    for each in document.select("[role], [hidden], [itemprop~=articleBody]"):
+        role = each.attr("role")
+        if role in _FRAME_ROLES or each.attr("hidden") is not None:
+            frames.append(each)
+        if role == "main":
+            mains.append(each)
+        if each.attr("itemprop") or (role == "main" and (each.tag == "article" or each.has_class("body"))):
+            named.append(each)
+    frames += document.select(_PERMALINKS)
+    for each in body.iter_elements(_BLOCKS):
+        classes, name = each.attr("class") or "", each.attr("id") or ""
+        if classes or name:
+            said = _said(classes, name, each.tag in _WITH_IDS)
+            if said & _IS_NAMED:
+                named.append(each)
+            if said & _IS_FRAME and (each.tag != "p" or _length(each) <= _LONG_NOTE) and each.tag not in _CONTENT:
+                frames.append(each)
+    return _Survey(_length(body), mains, [*dict.fromkeys(named)], {each: frozenset(each.ancestors) for each in frames})
+
+
+@lru_cache(4096)
+def _said(classes: str, name: str, with_id: bool) -> int:
+    """What the names of an element say. The ids of sections are made from their headings."""
+    named = name in _NAMED_IDS or not _NAMED.isdisjoint(classes.split())
+    names = f"{classes} {name}" if with_id and "section" not in classes else classes
+    return _IS_NAMED * named + _IS_FRAME * (_NOT_CONTENT.search(names) is not None)
+
+
+def _root(body: Document | Element, survey: _Survey) -> Document | Element:
     """The element with the content."""
-    main = max(body.select(_MAIN), key=_length, default=None)
-    around = main if main is not None and _length(main) >= _LEAST else body
-    unwanted = set(_unwanted(around, frames))
-    running = _running_text(body, set(_unwanted(body, frames)) | unwanted)
-    if isinstance(around, Element) and around is main and running.get(around, 0) < _LEAST_RUNNING * max(running.values(), default=0):
-        around = body
-    return _narrowed(_outer_root(around, around is body, whole, running, unwanted), running, unwanted)
+    length, main = max(((_length(each), each) for each in survey.mains), key=_first, default=(0, body))
+    around = main if length >= _LEAST else body
+    unwanted = set(_unwanted(around, survey))
+    if length >= _DOMINANT * survey.whole or around is body:
+        running = _running_text(around, unwanted)
+    else:
+        running = _running_text(body, unwanted | {*_unwanted(body, survey)})
+        if isinstance(main, Element) and running.get(main, 0) < _LEAST_RUNNING * max(running.values(), default=0):
+            around = body
+    named = _named(around, survey, running, unwanted)
+    root = named or (_densest(around, running) if around is body else around)
+    return _narrowed(root, running, unwanted)
 
 
-def _outer_root(
-    around: Document | Element, is_body: bool, whole: int, running: Mapping[Element, int], unwanted: Set[Element]
-) -> Document | Element:
+def _named(
+    around: Document | Element, survey: _Survey, running: Mapping[Element, int], unwanted: Set[Element]
+) -> Document | Element | None:
+    """The element that names itself the content, if it holds enough of it."""
     total = running.get(around, 0) if isinstance(around, Element) else max(running.values(), default=0)
-    for selector in (_NAMED, "article"):
-        found = _outermost(each for each in around.select(selector) if not _is_within(each, unwanted))
+    for elements in (survey.named, around.select("article")):
+        found = [each for each in elements if around in each.ancestors]
+        found = _outermost(each for each in found if not _is_within(each, unwanted))
         sizes = sorted(((running.get(each, 0) if total else _length(each), each) for each in found), key=_first)[::-1]
-        if not sizes or _length(sizes[0][1]) < min(_LEAST, whole / 2):
+        if not sizes or _length(sizes[0][1]) < min(_LEAST, survey.whole / 2):
             continue
         if len(sizes) > 1 and sizes[1][0] > sizes[0][0] / 3:  # a list of articles is the content
             return around
         if sizes[0][0] < _LEAST_RUNNING * total and total > _FEW_PARAGRAPHS * _length(around):
             continue
-        if selector == _NAMED or _length(sizes[0][1]) >= _DOMINANT * _length(around):
+        if elements is survey.named or _length(sizes[0][1]) >= _DOMINANT * _length(around):
             return sizes[0][1]
         if sizes[0][0] >= _MOST_RUNNING * total:
             return sizes[0][1]
-    return _densest(around, running) if is_body else around
+    return None
 
 
-def _narrowed(
-    root: Document | Element, running: Mapping[Element, int], unwanted: Set[Element]
-) -> Document | Element:
+def _narrowed(root: Document | Element, running: Mapping[Element, int], unwanted: Set[Element]) -> Document | Element:
     """The part of an element that has nearly all of its running text, if the rest is mostly
     links."""
-    inside = [each for each in running if each != root and root in each.ancestors]
-    total = max((running[each] for each in inside), default=0)
+    total = running.get(root, 0) if isinstance(root, Element) else max(running.values(), default=0)
     if total < _MUCH_RUNNING:
         return root
-    part = min((each for each in inside if running[each] >= _NEARLY_ALL * total), key=_length)
-    if _length(root) - _length(part) < _MUCH_REST * _length(root):
+    most = [each for each, weight in running.items() if weight >= _NEARLY_ALL * total and root in each.ancestors]
+    part = min(most, key=_length, default=None)
+    if part is None or _length(root) - _length(part) < _MUCH_REST * _length(root):
         return root
     outside = [each for each in unwanted if root in each.ancestors and part not in each.ancestors]
-    rest = _tight(root) - _tight(part) - sum(map(_tight, outside))
+    rest = _letters(root) - _letters(part) - sum(map(_letters, outside))
+    if rest < _MUCH_REST * _letters(part):
+        return root
     linked = _linked(root) - _linked(part) - sum(map(_linked, outside))
-    import os
-    if os.environ.get("DBG"): print("NARROW", root.tag, root.attr("class"), _tight(root), "->", part.attr("class"), _tight(part), "rest", rest, "linked", linked, 'share', linked/(rest or 1))
-    return part if rest > _MUCH_REST * _tight(part) and linked > _MOSTLY_LINKS * rest else root
+    return part if linked > _MOSTLY_LINKS * rest else root
 
 
-def _tight(element: Document | Element) -> int:
+def _letters(element: Document | Element) -> int:
+    """How much text an element has, without spaces: that of pages may be mostly indentation."""
     return len("".join(element.text.split()))
 
 
 def _linked(element: Document | Element) -> int:
-    return sum(map(_tight, element.find_all("a")))
+    return sum(map(_letters, element.find_all("a")))
 
 
 def _running_text(around: Document | Element, frames: Set[Element]) -> dict[Element, int]:
     """How much running text the elements around paragraphs have, without that in frames."""
-    texts, weights = NestedText(), dict[Element, int]()
+    texts = NestedText()
     found = [(each, texts.of(each)) for each in around.iter_elements(_PARAGRAPHS)]
     if sum(len(text) for _, text in found) < _FEW_PARAGRAPHS * _length(around):
-        found += [(each, text) for each in around.iter_elements(_HOLDERS) if len(text := _own_text(each)) > 1]
+        holders = [each for each in around.iter_elements(_HOLDERS) if _length(each) >= _LONG_PARAGRAPH / 3]
+        found += [(each, _own_text(each)) for each in holders]
+    within = Counter[Element]()
     for paragraph, text in found:
-        weight = _weight(text)
-        if weight < _LONG_PARAGRAPH or _is_within(paragraph, frames):
+        place = paragraph if paragraph.tag in _HOLDERS else paragraph.parent
+        if (weight := _weight(text)) < _LONG_PARAGRAPH or not isinstance(place, Element) or paragraph in frames:
             continue
-        if 2 * sum(map(_length, paragraph.find_all("a"))) > len(text):
-            continue
-        for each in (paragraph, *_above(paragraph)) if paragraph.tag in _HOLDERS else _above(paragraph):
-            weights[each] = weights.get(each, 0) + weight
+        if 2 * sum(map(_length, paragraph.find_all("a"))) <= len(text):
+            within[place] += weight
+    weights = dict[Element, int]()
+    for place, weight in within.items():
+        above = [place, *(each for each in place.ancestors if isinstance(each, Element))]
+        if frames.isdisjoint(above):
+            for each in above:
+                weights[each] = weights.get(each, 0) + weight
     return weights
 
 
 def _own_text(element: Element) -> str:
     """What stands in an element itself, with breaks between its lines."""
-    return "".join(each.data for each in element.children if isinstance(each, Text)).strip()
+    return "".join([each.data for each in element.children if type(each) is Text]).strip()
 
 
 def _weight(text: str) -> int:
@@ -207,30 +260,21 @@ def _densest(around: Document | Element, running: Mapping[Element, int]) -> Docu
 
 
 def _is_within(element: Element, others: Set[Element]) -> bool:
-    return element in others or any(above in others for above in element.ancestors)
+    return element in others or not others.isdisjoint(element.ancestors)
 
 
-def _above(element: Element) -> list[Element]:
-    return [each for each in element.ancestors if isinstance(each, Element)]
-
-
-def _frames(body: Document | Element) -> list[Element]:
-    """What seems to be no content by its tag, role or names."""
-    found = [*body.find_all([*_FRAME]), *body.select(_FRAME_ROLES)]
-    found = [each for each in found if each.tag != "aside" or not each.has_class("footnote")]
-    found += [element for element in body.iter_elements(_BLOCKS) if _is_named_so(element)]
-    return list(dict.fromkeys(found))
-
-
-def _unwanted(root: Document | Element, frames: list[Element]) -> list[Element]:
-    """Those of some elements that are in another and not the most of it, outermost ones only."""
+def _unwanted(root: Document | Element, survey: _Survey) -> list[Element]:
+    """The frames that are in an element and not the most of it, outermost ones only."""
     whole = _length(root) or 1
-    found = _outermost(each for each in frames if root in each.ancestors)
+    inside = {each: above for each, above in survey.frames.items() if root in above}
+    sizes = {each: _length(each) for each, above in inside.items() if above.isdisjoint(inside)}
     alike = Counter[tuple[str, str]]()
-    for each in found:
-        alike[_kind(each)] += _length(each)
+    for each, size in sizes.items():
+        alike[_kind(each)] += size
     return [
-        each for each in found if alike[_kind(each)] <= (_MOST_COMMENTS if _has_comments(each) else _MOST_REMOVED) * whole
+        each
+        for each in sizes
+        if alike[_kind(each)] <= (_MOST_COMMENTS if _has_comments(each) else _MOST_REMOVED) * whole
     ]
 
 
@@ -261,19 +305,6 @@ def _lists_of_links(root: Document | Element) -> list[Element]:
     return [each for each in _outermost(found) if len(each.find_all("a")) >= _FEWEST_LINKS]
 
 
-def _is_named_so(element: Element) -> bool:
-    classes = element.attr("class") or ""
-    # The ids of sections are made from their headings.
-    name = element.attr("id") if element.tag in ("div", "ul", "form") and "section" not in classes else ""
-    named = bool(classes or name) and _says_no_content(f"{classes} {name or ''}")
-    return named and not (element.tag == "p" and _length(element) > _LONG_NOTE)
-
-
-@lru_cache(4096)
-def _says_no_content(names: str) -> bool:
-    return _NOT_CONTENT.search(names) is not None
-
-
 def _outermost(elements: Iterable[Element]) -> list[Element]:
     """Those of some elements that are in no other one."""
     chosen = list(elements)
@@ -281,13 +312,9 @@ def _outermost(elements: Iterable[Element]) -> list[Element]:
     return [each for each in chosen if not any(above in among for above in each.ancestors)]
 
 
-def _first(pair: tuple[int, Element]) -> int:
+def _first(pair: tuple[int, Document | Element]) -> int:
     return pair[0]
 
 
 def _length(element: Document | Element) -> int:
     return len(element.text)
-
-
-def _length_of(elements: Iterable[Element]) -> int:
-    return sum(map(_length, elements))
