@@ -42,6 +42,19 @@ def test_only_the_story_is_left(page: str) -> None:
     assert main(page).split() == (LONG + MORE).split()
 
 
+@pytest.mark.parametrize(
+    "page",
+    [
+        f"<div class=post_content><div class=text>{STORY * 4}</div><div><ul>{LINKS * 9}</ul></div></div>",
+        f"<div class=part>{STORY * 4}</div><div class=post-content><p>{TEASER}</p><p>{TEASER}</p></div>",
+        f"<main><p>{TEASER}</p><p>{TEASER}</p></main><div class=part>{STORY * 4}</div>",
+    ],
+)
+def test_names_do_not_outweigh_running_text(page: str) -> None:
+    assert main(page).count(LONG.strip()) == 4
+    assert "was written" not in main(page)
+
+
 def test_a_list_of_articles_is_the_content() -> None:
     teasers = "".join(f"<article><h2>Story {n}</h2><p>{LONG}</p></article>" for n in range(4))
     assert [line for line in main(f"{NAV}<main>{teasers}</main>").splitlines() if "Story" in line] == [

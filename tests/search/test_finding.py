@@ -222,3 +222,12 @@ def test_filters(library: Library) -> None:
     assert library.urls("heron", changed=NOW + 6 * DAY) == []
     assert library.urls("heron", kinds=ChangeKind.IMAGE) == ["changed"]
     assert set(library.urls("heron", kinds=ChangeKind.NEW)) == {"old", "new"}
+
+
+def test_snippets_are_cut_from_sentences_rather_than_menus(library: Library) -> None:
+    menu = "".join(f"<li><a href=/{n}>Plover {n}</a>" for n in range(40))
+    said = "The plover runs along the line of the waves, stops, looks, and picks what the water has left in the sand."
+    library.page("http://a.org/1", f"<ul>{menu}<li>Contact</ul><p>{said}<p>Short.")
+    assert library.find("plover").hits[0].snippet_text.startswith("The plover runs")
+    assert library.find("").hits[0].snippet_text.startswith("The plover runs")
+    assert library.find("contact").hits[0].snippet_html.count("<mark>Contact</mark>") == 1

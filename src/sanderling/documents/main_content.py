@@ -221,7 +221,7 @@ def _running_text(around: Document | Element, frames: Set[Element]) -> dict[Elem
     within = Counter[Element]()
     for paragraph, text in found:
         place = paragraph if paragraph.tag in _HOLDERS else paragraph.parent
-        if (weight := _weight(text)) < _LONG_PARAGRAPH or not isinstance(place, Element) or paragraph in frames:
+        if (weight := weight_of(text)) < _LONG_PARAGRAPH or not isinstance(place, Element) or paragraph in frames:
             continue
         if 2 * sum(map(_length, paragraph.find_all("a"))) <= len(text):
             within[place] += weight
@@ -239,7 +239,7 @@ def _own_text(element: Element) -> str:
     return "".join([each.data for each in element.children if type(each) is Text]).strip()
 
 
-def _weight(text: str) -> int:
+def weight_of(text: str) -> int:
     """The length of a text. A letter of scripts without spaces says about as much as three."""
     return len(text) if text.isascii() else len(text) + 2 * len(_DENSE_SCRIPT.findall(text))
 
@@ -254,7 +254,7 @@ def _densest(around: Document | Element, running: Mapping[Element, int]) -> Docu
     for element, weight in running.items():
         if 2 * weight <= total:
             continue
-        share, purity = weight / total, min(1.0, weight / (_weight(element.text) or 1))
+        share, purity = weight / total, min(1.0, weight / (weight_of(element.text) or 1))
         best = max(best, (2 * share * purity / (share + purity), element), key=lambda each: each[0])
     return best[1]
 

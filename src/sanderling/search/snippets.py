@@ -8,12 +8,18 @@ import tantivy
 from tantivy import Occur
 from tantivy import Query as Matching
 
+from sanderling.documents.main_content import weight_of
 from sanderling.search.matching import Highlights
 from sanderling.search.passages import passages
 from sanderling.search.schema import SCHEMA, WORDS
 
 LENGTH = 220
 _SPACE = re.compile(r"\s+")
+# Shorter lines are mostly menus and headings. On 225 pages of strangers 87 % of a snippet was main
+# content when it was cut from the whole text, and 92 % from such lines; of a snippet without words
+# of the query 11 and 65 %.
+_RUNNING = 100
+_MOST_RUNNING = 20_000  # characters
 
 
 class Snippet(NamedTuple):
@@ -50,17 +56,20 @@ class Snipper:
 
     def _cut(self, document: tantivy.Document, field: str, text: str) -> Snippet:
         words = frozenset(self._wanted.words | self._fuzzy_matches(text) if self._wanted.fuzzy else self._wanted.words)
+        running = running_text(text)
         if words:
-            found = self._generator(field, words).snippet_from_doc(document)
-            fragment = found.fragment()
-            if fragment:
-                data = fragment.encode()
-                # The library counts in bytes.
-                marks = [
-                    (len(data[: each.start].decode()), len(data[: each.end].decode())) for each in found.highlighted()
-                ]
-                return tidy(fragment, marks)
-        start = text[:LENGTH]
+            generator = self._generator(field, words)
+            for each in (tantivy.Document(**{field: running}), document) if running else (document,):
+                found = generator.snippet_from_doc(each)
+                if fragment := found.fragment():
+                    data = fragment.encode()
+                    # The library counts in bytes.
+                    marks = [
+                        (len(data[: each.start].decode()), len(data[: each.end].decode()))
+                        for each in found.highlighted()
+                    ]
+                    return tidy(fragment, marks)
+        start = (running or text)[:LENGTH]
         return tidy(start if len(text) <= LENGTH else start.rpartition(" ")[0] or start, [])
 
     def _fuzzy_matches(self, text: str) -> set[str]:
@@ -76,6 +85,11 @@ class Snipper:
             made.set_max_num_chars(LENGTH)
             self._generators[key] = made
         return self._generators[key]
+
+
+def running_text(text: str) -> str:
+    """The lines of a text that are sentences rather than menus."""
+    return "\n".join(line for line in text[:_MOST_RUNNING].splitlines() if weight_of(line) >= _RUNNING)
 
 
 def tidy(text: str, marks: list[tuple[int, int]]) -> Snippet:
