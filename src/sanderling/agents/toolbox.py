@@ -13,11 +13,11 @@ from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 
+from sanderling.documents.chunks import LONGEST
 from sanderling.errors import BadFolder, UsageError
 from sanderling.library import OpenFolder, Page, open_folder
 from sanderling.library.now import read_now
 from sanderling.library.options import CrawlOptions
-from sanderling.presenting.chunks import LONGEST
 from sanderling.presenting.diff import as_text
 from sanderling.presenting.difference import difference
 from sanderling.presenting.versions import moment, span, versions_of

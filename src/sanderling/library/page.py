@@ -14,6 +14,7 @@ from sanderling.repository.templates import SiteTemplates
 from sanderling.repository.views import PageVersion
 
 if TYPE_CHECKING:
+    from sanderling.documents.chunks import Chunk
     from sanderling.documents.extracting import ReadPage
     from sanderling.documents.html import Anchor
     from sanderling.documents.metadata import Metadata
@@ -93,6 +94,12 @@ class Page(Struct, frozen=True, kw_only=True, eq=False):
 
         document = document_in(self._archived)
         return as_markdown(document, self.url, self.archive.template_of(self.url)) if document is not None else ""
+
+    def chunks(self) -> "list[Chunk]":
+        """The same in pieces for retrieval, one for each heading."""
+        from sanderling.documents.chunks import chunks
+
+        return [*chunks(self.url, self.title, self.markdown())]
 
     @property
     def tree(self) -> "Document | None":

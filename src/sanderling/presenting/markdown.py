@@ -13,9 +13,9 @@ from urllib.parse import urlsplit
 import msgspec
 from xxhash import xxh3_128_hexdigest
 
+from sanderling.documents.chunks import chunks
 from sanderling.documents.markdown import as_markdown
 from sanderling.model import PageRow, Stored
-from sanderling.presenting.chunks import chunks
 from sanderling.presenting.export_folder import FolderFile
 from sanderling.repository import warc
 from sanderling.repository.archive import document_in
