@@ -19,7 +19,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 FOLDER = Path(__file__).parent / "src" / "sanderling" / "documents" / "native"
 NAME = "_reader.abi3.so"
-FLAGS = ["-std=c11", "-O2", "-fPIC", "-fvisibility=hidden", "-fstack-protector-strong"]
+FLAGS = ["-std=c11", "-O3", "-fPIC", "-fvisibility=hidden", "-fstack-protector-strong"]
 LINKING = ["-bundle", "-undefined", "dynamic_lookup"] if sys.platform == "darwin" else ["-shared"]
 
 

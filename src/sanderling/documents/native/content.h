@@ -32,8 +32,10 @@ static void flow(Page *page, const byte *at, const byte *end)
             continue;
         }
         const byte *word = at;
-        while (at < end && !is(*at, ENDS_WORD))
-            at++;
+        do {
+            while (at < end && !is(*at, ENDS_WORD))
+                at++;
+        } while (at > word && end - at > 1 && *at == ' ' && !is(at[1], ENDS_WORD) && at++); /* the next word as well */
         if (at > word)
             write_word(reader, in, word, (size_t)(at - word));
         if (at < end && *at == '&') {

@@ -217,10 +217,13 @@ static PyObject *lines_of(PyObject *self, PyObject *const *given, Py_ssize_t cou
     size_t most = size / SHORTEST_LINE + 1;
     byte *kept = malloc(size + 1);
     Line *lines = malloc(most * sizeof *lines);
-    uint16_t *slots = calloc(LINE_SLOTS, sizeof *slots);
+    unsigned most_slots = 64;
+    while (most_slots < LINE_SLOTS && most_slots < 2 * most)
+        most_slots *= 2;
+    uint16_t *slots = calloc(most_slots, sizeof *slots);
     PyObject *made = NULL;
     if (kept != NULL && lines != NULL && slots != NULL) {
-        size_t found = lines_in(text, size, name, named, kept, lines, slots);
+        size_t found = lines_in(text, size, name, named, kept, lines, slots, most_slots);
         if (found > MOST_LINES) {
             qsort(lines, found, sizeof *lines, longer_first);
             found = MOST_LINES;

@@ -20,7 +20,7 @@ enum {
     LONGEST_HEADING = 100,
     SHORTEST_NAME = 5,
     MOST_LINES = 64,
-    LINE_SLOTS = 8192, /* twice as many as there can be lines */
+    LINE_SLOTS = 8192, /* twice as many as there can be lines in the longest text */
 };
 
 static byte CODES[256];         /* what a byte is to those who compare roughly; 0 separates words */
@@ -151,9 +151,9 @@ static int has_name(const Line *line, const byte *name, size_t size)
     return 0;
 }
 
-/* Different lines in their order; `slots` is zero. Returns how many. */
+/* Different lines in their order; `slots` are a power of two, and zero. Returns how many. */
 static size_t lines_in(const byte *text, size_t size, const byte *name, size_t named, byte *kept, Line *lines,
-                       uint16_t *slots)
+                       uint16_t *slots, unsigned most_slots)
 {
     size_t count = 0, at = 0;
     byte *start = kept;
@@ -172,10 +172,10 @@ static size_t lines_in(const byte *text, size_t size, const byte *name, size_t n
         for (; place + 8 <= line.size; place += 8)
             hash = (hash ^ eight(line.at + place)) * 0x9E3779B97F4A7C15u, hash ^= hash >> 29;
         hash = (hash ^ eight(line.at + line.size - 8)) * 0x9E3779B97F4A7C15u;
-        unsigned slot = hash >> 51;
+        unsigned slot = hash >> 51 & (most_slots - 1);
         while (slots[slot] && (lines[slots[slot] - 1].size != line.size ||
                                memcmp(lines[slots[slot] - 1].at, line.at, line.size) != 0))
-            slot = (slot + 1) % LINE_SLOTS;
+            slot = (slot + 1) & (most_slots - 1);
         if (slots[slot])
             continue;
         slots[slot] = (uint16_t)(count + 1);

@@ -155,7 +155,7 @@ static inline void write_space(Reader *reader, const Element *in)
         reader->space = 1;
 }
 
-/* A word, or a part of one. */
+/* A word, or a part of one, or words with a space between each two. */
 static inline void write_word(Reader *reader, Element *in, const byte *word, size_t count)
 {
     if (in->shown == IN_BLOCKS && !in->in_run) {
