@@ -50,6 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     drop(rough(NULL, page));
     drop(may_need_a_browser(NULL, page));
     drop(has_age(NULL, page));
+    closes_what_it_opens(data + 1, data + size, 1000); /* larger pages only get there */
     drop(lines_of(NULL, text, 2));
     Py_DECREF(given[1]);
     Py_DECREF(page);

@@ -130,7 +130,8 @@ def _fuzz(pages: list[bytes], seconds: int) -> int:
         )  # fmt: skip
         limits = ["-max_len=4096", f"-max_total_time={seconds}", "-rss_limit_mb=3000", "-verbosity=0"]
         done = subprocess.run(
-            [program, *limits, str(CORPUS), str(seeds)], env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}
+            [program, *limits, str(CORPUS), str(seeds)],
+            env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0", "PYTHONMALLOC": "malloc"},
         )
     kept = [path.read_bytes()[1:] for path in sorted(CORPUS.iterdir())]
     say(f"libFuzzer ended with {done.returncode} and kept {len(kept)} inputs in {CORPUS}")

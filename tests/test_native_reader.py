@@ -69,6 +69,7 @@ READ = [
     "<form><select><option>a<option selected>b</select><button>c</button><textarea>d &amp; e</textarea></form>",
     "<meta charset=utf-8><body>a<script>if (a < b) document.write('<p>')</script><style>p > a {}</style> b<noscript>c</noscript>",
     "one<!-- two --> <!----> three</p>four</div>five</body> six</html> seven",
+    "<link rel='x NEXT' href=n><link rel='Shortcut icon' href=i><link rel=Alternate href=a><link rel='can&#111;nical' href=c>",
     "<h1>a<h2>b</h2>c</h1><custom-tag>d</custom-tag><section>e</section>",
     "<p>a\r\nb\rc<pre>\r\nd\r\ne</pre><a href='x\r\ny'>z</a>",
     "<a href=x><!doctype y>one<!----><!-- > -->two</b=\">three</a>",

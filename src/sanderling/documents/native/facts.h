@@ -138,6 +138,17 @@ static int set_value(Page *page, PyObject *into, int which, Value value)
     return done;
 }
 
+/* Whether a `link` may lead to a page: most name style sheets and icons. */
+static int leads(Value rel)
+{
+    static const char *const words[] = {"next", "prev", "canonical", "alternate"};
+    const byte *end = rel.at + rel.size;
+    for (unsigned which = 0; which < sizeof words / sizeof *words; which++)
+        if (contains(rel.at, end, words[which]))
+            return 1;
+    return memchr(rel.at, '&', rel.size) != NULL || beyond_ascii(rel.at, end) < end;
+}
+
 /* Adds a tag with its attributes, if it may say something. */
 static void note(Page *page, int tag, const Value *values, const byte *behind)
 {
@@ -149,7 +160,7 @@ static void note(Page *page, int tag, const Value *values, const byte *behind)
                                               named(values[HTTP_EQUIV].at, values[HTTP_EQUIV].size, "refresh")))
             return give_up(&page->tree, "refresh");
     }
-    if (tag == TAG_LINK && values[REL].at == NULL)
+    if (tag == TAG_LINK && (values[REL].at == NULL || !leads(values[REL])))
         return;
     PyObject *said = PyDict_New();
     if (said == NULL)

@@ -189,11 +189,13 @@ static const byte *end_tag(const byte *at, const byte *end, const char *name)
     return NULL;
 }
 
+/* Whether a text in small letters stands somewhere, whatever its case. */
 static int contains(const byte *at, const byte *end, const char *text)
 {
     size_t size = strlen(text);
     for (; (size_t)(end - at) >= size; at++) {
-        at = memchr(at, text[0], (size_t)(end - at));
+        if (!is((byte)text[0], LETTER)) /* it has no other case */
+            at = memchr(at, text[0], (size_t)(end - at));
         if (at == NULL || (size_t)(end - at) < size)
             return 0;
         if (named(at, size, text))

@@ -161,15 +161,22 @@ class CompactSet:
         return False
 
     def _filtered(self, places: list[int]) -> bool:
+        one, two, three, four = places
         for bits in self._filters:
             size = len(bits) * 8
-            if all(bits[place % size >> 3] >> (place % size & 7) & 1 for place in places):
+            # Mostly the first says no.
+            if (
+                bits[one % size >> 3] >> (one % size & 7) & 1
+                and bits[two % size >> 3] >> (two % size & 7) & 1
+                and bits[three % size >> 3] >> (three % size & 7) & 1
+                and bits[four % size >> 3] >> (four % size & 7) & 1
+            ):
                 return True
         return False
 
 
 def _places(number: int) -> list[int]:
-    return [(number >> shift) & _MASK for shift in (0, 13, 27, 41)]
+    return [number & _MASK, number >> 13 & _MASK, number >> 27 & _MASK, number >> 41 & _MASK]
 
 
 class Pattern(msgspec.Struct, array_like=True):

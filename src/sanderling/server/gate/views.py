@@ -19,6 +19,7 @@ menus, and pages that differ in numbers only, do no harm.
 import re
 from array import array
 from collections.abc import Iterable
+from functools import lru_cache
 from math import isqrt
 from typing import NamedTuple
 from urllib.parse import unquote
@@ -294,7 +295,7 @@ class HostViews:
     def _combines(self, parts: list[str], query: str) -> bool:
         """Whether all names in a URL stand in others. They do from now on."""
         said = [*parts, *_values(query)] if query else parts
-        names = [_number(_ENDING.sub("", name)) for text in said for name in _NAMES.findall(text)]
+        names = [number for text in said for number in _numbers(text)]
         if not query and names:
             # Where a name ends a path for the first time, there is its page, although
             # `topic/some-name?post=7` was found before `topic/some-name`.
@@ -378,6 +379,12 @@ def _values(query: str) -> list[str]:
 def _is_number(url: str) -> bool:
     """Whether a URL ends in a number, as those of photos and stations do."""
     return "?" not in url and not any(map(str.isalpha, _ENDING.sub("", url.rstrip("/").rpartition("/")[2])))
+
+
+@lru_cache(8192)  # most parts of paths are folders that others are in, too
+def _numbers(part: str) -> tuple[int, ...]:
+    """The names in a part of a URL."""
+    return tuple([_number(_ENDING.sub("", name)) for name in _NAMES.findall(part)])
 
 
 def _number(name: str) -> int:
