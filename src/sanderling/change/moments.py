@@ -50,7 +50,8 @@ _MOMENT: Final = re.compile(
 _SECOND: Final = (
     r"(?:s|secs?|seconds?|Sekunden?|secondes?|segundos?|second[oi]|seconden|sekunder?|sekund[ay]?|секунд[уы]?|秒)"
 )
-_TOOK: Final = re.compile(rf"(?<![\w.,])0[.,]\d{{1,9}}[ \xa0]?{_SECOND}(?!\w)", re.IGNORECASE)
+# The zero comes first, because the engine looks for it quickly.
+_TOOK: Final = re.compile(rf"0(?<![\w.,]0)[.,]\d{{1,9}}[ \xa0]?{_SECOND}(?!\w)", re.IGNORECASE)
 
 
 def without_moments(text: str) -> str:
