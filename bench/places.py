@@ -47,7 +47,8 @@ def need_debian(*packages: str) -> None:
     quiet = {"env": {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}, "stdout": subprocess.DEVNULL}
     try:
         subprocess.run(["apt-get", "update", "-qq"], check=True, **quiet)  # type: ignore[call-overload]
-        install = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *missing]
+        waiting = ["-o", "DPkg::Lock::Timeout=300"]  # another installation may be under way
+        install = ["apt-get", *waiting, "install", "-y", "-qq", "--no-install-recommends", *missing]
         subprocess.run(install, check=True, **quiet)  # type: ignore[call-overload]
     except (OSError, subprocess.CalledProcessError) as error:
         raise BenchError(f"apt-get could not install {wanted}: {error}") from error

@@ -14,8 +14,14 @@ from bench.field.content import Article, articles
 ROWS, SMALL = 3000, 40
 MANNERS = Manners(
     lists=r"^/(shore(/sightings(\?_next=\d+)?)?)?$",
-    # What is not reached without the search: all rows but those of the first page.
-    forms=("--forms", "search", "--exclude", r"sightings\?(_next|_sort|_facet|place)"),
+    # What is not reached without the search: all rows but those of the first page. The answers
+    # themselves carry `_sort=id`.
+    forms=(
+        "--forms",
+        "search",
+        "--exclude",
+        r"sightings_fts|_show_hidden|sql=|sightings\?(_next|_sort=\w+$|_sort_desc|_facet|place)",
+    ),
 )
 _PLACES = 40
 
@@ -28,7 +34,7 @@ def fill(site: Site) -> None:
     with closing(_open(site)) as db:
         db.execute("CREATE TABLE sightings (id INTEGER PRIMARY KEY, title TEXT, place TEXT, text TEXT)")
         db.executemany("INSERT INTO sightings VALUES (?, ?, ?, ?)", map(_row, articles(SMALL if site.small else ROWS)))
-        db.execute("CREATE VIRTUAL TABLE sightings_fts USING fts5 (title, text, content=sightings, content_rowid=id)")
+        db.execute('CREATE VIRTUAL TABLE sightings_fts USING fts5 (title, text, content="sightings", content_rowid=id)')
         _index(db)
 
 

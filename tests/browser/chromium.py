@@ -10,6 +10,7 @@ from contextlib import contextmanager
 
 from playwright.sync_api import Error, Page, sync_playwright
 
+from sanderling.browser.finding import find
 from tests.waiting import PATIENCE
 
 _QUIETLY = (
@@ -27,7 +28,9 @@ SHELL = "chromium-headless-shell"
 
 
 def installed() -> str | None:
-    return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    """The whole browser first; else what Sanderling itself would take, such as the headless shell."""
+    whole = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    return whole or (str(found) if (found := find(None)) is not None else None)
 
 
 class CannotStart(Exception):

@@ -3,9 +3,9 @@
 import turbohtml
 
 from sanderling.documents.html_forms import forms_of
-from sanderling.forms.answers import leads_on, masked, next_by_url, split, without_echo
+from sanderling.forms.answers import leads_on, masked, next_by_url, pages, split, without_echo
 from sanderling.forms.sameness import dispatched, kind_of_form, pristine
-from sanderling.model.form_facts import Form
+from sanderling.model.form_facts import Form, Submission, Turner
 
 HOME = "http://example.org"
 
@@ -65,6 +65,13 @@ def test_a_pager_is_known_by_its_url() -> None:
     turner = next_by_url(links, links[1], ())
     assert turner is not None and turner.url == links[0]
     assert next_by_url(links[2:], answer, ()) is None
+
+
+def test_a_record_may_be_called_by_a_number() -> None:
+    asked = Submission(id=1, form=1, number=1, purpose="word", values=[("q", "knot")], url=f"{HOME}/find?q=knot")
+    assert pages(Turner("2", f"{HOME}/find?q=knot&page=2"), asked, f"{HOME}/find")
+    assert pages(Turner("2", f"{HOME}/find/knot/2"), asked, f"{HOME}/find")
+    assert not pages(Turner("2", f"{HOME}/birds/2"), asked, f"{HOME}/find")
 
 
 def test_a_form_that_grows_is_one_form() -> None:

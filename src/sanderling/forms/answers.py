@@ -164,6 +164,12 @@ def belongs(turner: Turner, submission: Submission, action: str) -> bool:
     )
 
 
+def pages(turner: Turner, submission: Submission, action: str) -> bool:
+    """Whether a link that looks like a pager's is one of this answer, not a record whose name is a
+    number or "next"."""
+    return belongs(turner, submission, action) or "\0" in masked(turner.url, submission.values)
+
+
 def _carries(query: str, filled: Collection[tuple[str, str]]) -> bool:
     """Whether a query has all that was filled in. Nothing filled in is carried by any other view of
     the form."""

@@ -23,6 +23,7 @@ from sanderling.forms.answers import (
     masked,
     next_by_url,
     next_page,
+    pages,
     split,
     without_echo,
 )
@@ -220,7 +221,8 @@ class FormQueries:
     def _split(self, visit: Visit, task: Task, prober: Prober, submission: Submission) -> Split:
         """The results of an answer that are in scope, and other views of it."""
         links = [(found.id, found.url) for found in visit.found]
-        turners, learned = {each.url for each in visit.turners}, prober.learned
+        turners = {each.url for each in visit.turners if pages(each, submission, prober.form.action)}
+        learned = prober.learned
         parts = split(links, task.url, prober.form, submission.values, turners, learned.layout, learned.echoes)
         inside = {found.id for found in visit.found if not self._seeds.objection(found.url, origin(found.url))}
         return parts._replace(results=[id for id in parts.results if id in inside])
