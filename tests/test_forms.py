@@ -36,6 +36,17 @@ def test_forms_of_a_crawl_that_sends_none_are_listed_from_the_archive(tmp_path: 
     assert "this crawl does not send search forms" in text and "login" not in text
 
 
+def test_a_form_whose_answers_are_out_of_scope_says_so(tmp_path: Path, sanderling: Run) -> None:
+    elsewhere = Answer(status=302, headers=(("location", "/find?sorted=1"),))
+    asked = {f"/find?q={word}": elsewhere for word in ("", NONSENSE, "words")}
+    with PageServer({"/": SEARCH, **asked}) as server:
+        sanderling(
+            "crawl", server.origin + "/", "-d", tmp_path / "c", *FAST, "--forms", "search", "--exclude", "sorted"
+        )
+    (form,) = sanderling("forms", tmp_path / "c", "--json").lines
+    assert form["state"] == "closed" and form["reason"].startswith("its answers are redirected out of scope")
+
+
 def urlpath(url: str) -> str:
     return "/" + url.partition("://")[2].partition("/")[2].partition("?")[0]
 

@@ -291,6 +291,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     wait_for: Annotated[tuple[str, ...], _setting("list", "Rendering", "read a page only when this CSS selector matches, or its time is over; PATTERN => SELECTOR for some pages (repeatable)", metavar="SELECTOR")] = ()
     run_script: Annotated[tuple[str, ...], _setting("list", "Rendering", "run this JavaScript file on a page before it is read; PATTERN => FILE for some pages (repeatable)", metavar="FILE")] = ()
     close_banners: Annotated[bool, _setting("flag", "Rendering", "refuse and remove the cookie banners of common consent tools")] = True
+    click_links: Annotated[bool, _setting("flag", "Rendering", "click on the buttons of rendered pages to see where they lead; nothing but scripts and styles is fetched for it")] = True
     screenshots: Annotated[bool, _setting("flag", "Rendering", "keep a screenshot of each version of a rendered page", offered=ANY)] = False
     render_timeout: Annotated[float, _setting("duration", "Rendering", "a page that has not settled after this time is read as it is", ge=0.001)] = 30.0
     render_tabs: Annotated[int, _setting("count", "Rendering", "pages that a client renders at the same time", ge=1, le=100)] = 4

@@ -28,7 +28,7 @@ SHELL = "chromium-headless-shell"
 
 
 def installed() -> str | None:
-    """The whole browser first; else what Sanderling itself would take, such as the headless shell."""
+    """The whole browser first; else what Sanderling would take, such as the headless shell."""
     whole = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     return whole or (str(found) if (found := find(None)) is not None else None)
 

@@ -21,6 +21,10 @@ and by what samples of its URL pattern brought, which the server keeps with the 
 - `states.py` explores the states of a page: `exploring.py` tries events and finds states,
   `events.py` lists the events, and `event_path.py` writes the path to a state into its URL. States
   wait in `state_cache.py` until they are leased.
+- `navigations.py` clicks on the buttons of a page that was read, to see where they lead within its
+  application. The door then passes nothing but scripts and styles.
+- `missing.py` renders documents that came with status 404, and tells pages of an application from
+  pages that do not exist.
 - What a page was made from (`sources.py`) is stored as its validator. A revisit compares it and
   renders only when something differs.
 """

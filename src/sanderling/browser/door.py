@@ -50,6 +50,8 @@ _POINTLESS: Final = (
     "WebSocket",
     "Icon",
 )
+# What a page still gets that is silent: parts of an application, which nobody makes for a request.
+_INERT: Final = ("Script", "Stylesheet")
 _METHODS: Final = ("GET", "HEAD", "POST")
 # Headers of a request that our fetcher sets, or that belong to the browser's own cache and
 # connection.
@@ -236,7 +238,7 @@ class Door:
         """A page gets its own document. Where else its scripts want to go is a link, and the page
         stays as it is."""
         load.loads += 1
-        if url == load.url and load.loads <= MOST_RELOADS and paused.request.method == "GET":
+        if url == load.url and load.loads <= MOST_RELOADS and not load.silent and paused.request.method == "GET":
             _fulfil(paused, self._as_answer(load.document, "GET"), tell)
         else:
             if url != load.url:
@@ -252,6 +254,8 @@ class Door:
             return reason("blocked-type", kind)
         if not url.startswith(WEB) or paused.request.method not in _METHODS:
             return reason("blocked-type", f"{paused.request.method} {url.partition(':')[0]}")
+        if load.silent and (kind not in _INERT or paused.request.method != "GET"):
+            return reason("blocked-type", f"{kind} after a click")
         if load.exploring and paused.request.method == "POST":
             return reason("blocked-type", "POST after an event")
         return reason("page-asks-too-much") if load.spent(kind == "Document") else ""

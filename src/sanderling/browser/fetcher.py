@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING
 
 from sanderling.browser.candidates import may_need_a_browser
 from sanderling.browser.deciding import Decisions, Next, extent
+from sanderling.browser.missing import MISSING, MissingPages, is_html
 from sanderling.browser.page_load import PageLoad
 from sanderling.browser.sources import decode, digest_of
 from sanderling.browser.state_cache import StateCache
 from sanderling.client.archive import Archive
 from sanderling.client.fetcher import Fetcher, MayConnect, Rendered, Request, Response
 from sanderling.client.loop import Loop
-from sanderling.documents.formats import kind_of
 from sanderling.documents.reading import media_type
 from sanderling.model.reasons import reason
 from sanderling.settings import Settings
-from sanderling.urls import WEB
 from sanderling.urls.patterns import pattern
 
 if TYPE_CHECKING:
@@ -41,6 +40,7 @@ class RenderingFetcher:
         self._fetcher = fetcher
         self._include = [pattern(text) for text in settings.render_include]
         self._decisions = Decisions()
+        self._missing = MissingPages()
         self._engine: tuple[Door, RenderPool] | None = None  # from the first page on that is rendered
         self._states = StateCache()
         self._at_once = loop.timer(lambda: None)
@@ -132,6 +132,8 @@ class RenderingFetcher:
     def _decision(self, request: Request, response: Response) -> Next:
         if not request.renderable or not self._is_included(request.url):
             return Next.PLAIN
+        if response.status == MISSING:
+            return Next.RENDER if self._missing.may_show_more(request, response) else Next.PLAIN
         if self._must(request.url) or "#" in request.url:
             return Next.RENDER if is_page(request, response) else Next.PLAIN
         if request.made_from and not self._decisions.is_plain(request.url):
@@ -161,6 +163,10 @@ class RenderingFetcher:
         self._door.check(PageLoad(request, response), made.sources, done)
 
     def _render(self, request: Request, response: Response, how: Next) -> None:
+        if response.status == MISSING:
+            self._missing.render(self.pool, request, response, lambda: self._over.append(response))
+            return
+
         def done(rendered: Rendered | None, why: str) -> None:
             if self._must(request.url) or "#" in request.url:
                 response.rendered, response.not_rendered = rendered, why
@@ -200,7 +206,4 @@ def _engine(
 
 def is_page(request: Request, response: Response) -> bool:
     """Whether a response is HTML that a browser could render."""
-    if response.error or not 200 <= response.status < 300 or response.truncated:
-        return False
-    mime, charset = media_type(response.value_of(b"content-type"))
-    return request.url.startswith(WEB) and kind_of(response.body, mime, charset) == "html"
+    return 200 <= response.status < 300 and is_html(request, response)

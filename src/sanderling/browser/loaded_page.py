@@ -2,6 +2,7 @@
 
 import json
 import time
+from typing import NamedTuple
 
 from sanderling.browser import events
 from sanderling.browser.devtools import CallRefused
@@ -22,9 +23,20 @@ from sanderling.urls.patterns import pattern
 QUIET_AFTER_EVENT = 0.12
 # What changes while nothing is triggered for so long is a clock or the like, if it is short.
 WATCHED, LONGEST_RESTLESS = 1.2, 300
+# A router that is clicked on changes the address within this time, or asks for a script. A page
+# that came back shows its elements again after so many times as long.
+AT_ONCE, MOST_LOOKS = 0.06, 4
 # Where an event brought more before and now brings nothing, it is waited for so long.
 PATIENT = 1.0
 _TO_LOOK = 10.0
+
+
+class Pressed(NamedTuple):
+    """Where a page is after a click."""
+
+    address: str
+    entries: int  # of its history
+    leads: tuple[str, ...] = ()  # documents that it asked for and did not get
 
 
 class LoadedPage:
@@ -91,6 +103,37 @@ class LoadedPage:
         await bring(self._tab, self.current, self.settings, self._rules, deadline)
         if self._restless:
             await self._rest(begins=False)
+
+    async def moved(self, before: str = "", patience: float = 0.0) -> Pressed:
+        """Where the page is: at once when its address is not the one `before`."""
+        asked = f"({script('moved')})({json.dumps(before)}, {patience * 1000})"
+        found = await self._tab.evaluate(asked, time.monotonic() + _TO_LOOK)
+        if found is None:
+            raise TimedOut
+        return Pressed(*found)
+
+    async def press(self, step: Step, here: Pressed) -> Pressed | None:
+        """Clicks on an element and says where that led. None if it is not there."""
+        known, after = len(self.current.leads), here
+        try:
+            for _ in range(MOST_LOOKS):  # what stood there before may come back a moment later
+                if await events.trigger(self._tab, step):
+                    break
+                await self._tab.sleep(time.monotonic() + AT_ONCE)
+            else:
+                return None
+            after = await self.moved(here.address, AT_ONCE)
+            if self.current.in_flight:  # a lazy route
+                await self._settle(QUIET_AFTER_EVENT)
+                after = await self.moved(here.address, AT_ONCE)
+        except CallRefused:  # it wants another document, which it does not get
+            pass
+        return after._replace(leads=tuple(self.current.leads[known:]))
+
+    async def come_back(self, here: Pressed, pressed: Pressed) -> bool:
+        """Brings the application back to where it was. Whether it is there."""
+        told = f"{json.dumps(here.address)}, {json.dumps(pressed.entries > here.entries)}, {PATIENT * 1000}"
+        return bool(await self._tab.evaluate(f"({script('return')})({told})", time.monotonic() + _TO_LOOK))
 
     async def go(self, fragment: str) -> None:
         """Changes the fragment of the page without loading it."""

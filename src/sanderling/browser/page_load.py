@@ -14,7 +14,7 @@ MOST_REQUESTS = 1_000
 MOST_REQUESTS_OF_EVENTS = 10_000
 MOST_BYTES = 128 << 20
 MOST_FRAMES = 30
-MOST_LEADS = 20
+MOST_LEADS, MOST_LEADS_OF_EVENTS = 20, 500
 # A page may load itself again, which some do to set a cookie. Then it is left as it is.
 MOST_RELOADS = 2
 
@@ -48,6 +48,7 @@ class PageLoad:
         self.repeatable = True  # all that it is made from can be asked for again
         self.leads: list[str] = []  # where its scripts want to go
         self.exploring = False
+        self.silent = False  # it gets scripts and styles only: what it does leaves the browser no more
         self.refused: dict[str, str] = {}  # what it did not get, and why
         self.on_change: Callable[[], None] | None = None
 
@@ -69,6 +70,10 @@ class PageLoad:
         """From now on events are triggered, which may ask for more, but must not change anything on
         the server."""
         self.exploring = True
+
+    def silence(self) -> None:
+        """From now on nothing that the page does leaves the browser."""
+        self.silent = True
 
     def event(self) -> None:
         """Something is triggered: what the page asks for now is waited for as after a load."""
@@ -96,5 +101,5 @@ class PageLoad:
             self.refused[url] = why
 
     def lead(self, url: str) -> None:
-        if len(self.leads) < MOST_LEADS and url not in self.leads:
+        if len(self.leads) < (MOST_LEADS_OF_EVENTS if self.exploring else MOST_LEADS) and url not in self.leads:
             self.leads.append(url)

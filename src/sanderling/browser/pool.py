@@ -10,11 +10,13 @@ import signal
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from sanderling.browser.devtools import BrowserGone, CallRefused
 from sanderling.browser.door import Door
 from sanderling.browser.loaded_page import LoadedPage
+from sanderling.browser.navigations import Navigations
 from sanderling.browser.page_load import PageLoad
 from sanderling.browser.page_rules import PageRules
 from sanderling.browser.process import Browser, BrowserLimits, is_page, memory_of
@@ -28,6 +30,7 @@ from sanderling.client.loop import Loop
 from sanderling.model.reasons import reason
 from sanderling.network import agent
 from sanderling.settings import Settings
+from sanderling.urls import is_state
 
 # A page is rendered at most so often.
 ATTEMPTS = 2
@@ -82,6 +85,8 @@ class RenderPool:
         """`keep_state` is told about states that were found behind a page."""
         self._keep_state = keep_state
         self._routes = Routes()
+        self.navigations = Navigations()
+        self._clicks = settings.click_links and not settings.states and not settings.reported_only
         self._rules = rules
         self._program = program
         self._settings = settings
@@ -178,13 +183,24 @@ class RenderPool:
 
     async def _render(self, tab: Tab, load: PageLoad, job: _Job) -> Rendered:
         page = await render(tab, load, self._settings, self._rules)
-        if not (self._settings.states or "#" in job.request.url or links_to_fragments(page.html)):
-            return page
-        found = await look_behind(LoadedPage(tab, load, self._settings, self._rules), page, self._routes, self.combine)
-        self.events += found.events
-        for url, state in found.states:
-            self._keep_state(url, state, job.response)
-        return found.page
+        shown = LoadedPage(tab, load, self._settings, self._rules)
+        if self._settings.states or "#" in job.request.url or links_to_fragments(page.html):
+            found = await look_behind(shown, page, self._routes, self.combine)
+            self.events += found.events
+            for url, state in found.states:
+                self._keep_state(url, state, job.response)
+            page = found.page
+        if (
+            self._clicks
+            and not is_state(job.request.url)
+            and not page.gone
+            and self.navigations.are_worth_a_try(load.address)
+        ):
+            with suppress(TimedOut, CallRefused):  # what was found before is good
+                if shown.current is not load:  # other fragments of the document were tried
+                    await shown.load(load.address)
+                page = page._replace(found=(*page.found, *await self.navigations.of(shown)))
+        return page
 
     async def _answers(self, browser: Browser) -> bool:
         """Whether a browser is well although a page in it is not. One that is not is ended."""

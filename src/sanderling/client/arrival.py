@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from sanderling.client.fetch import Fetch
+from sanderling.client.fetcher import Response
 from sanderling.documents.menus import implied_type
 from sanderling.documents.reading import media_type
 from sanderling.model import Exchange, Visit
@@ -64,6 +65,17 @@ def is_lasting(modified: str, date: str) -> bool:
 
 def is_success(status: int) -> bool:
     return 200 <= status < 300
+
+
+def has_page(response: Response) -> bool:
+    """Whether a response is a page: by its status, or because a browser shows one for it."""
+    return is_success(response.status) or response.rendered is not None
+
+
+def status_of(response: Response) -> int:
+    """The status of a page. One that a browser shows for a 404 is there; the archive keeps what the
+    server said."""
+    return 200 if response.status == 404 and response.rendered is not None else response.status
 
 
 def is_temporary(status: int) -> bool:

@@ -7,7 +7,17 @@ from msgspec.structs import replace
 from xxhash import xxh3_128_digest
 
 from sanderling.client.archive import Archive
-from sanderling.client.arrival import PERMANENT, REDIRECTS, Arrival, ParsedVisit, arrival_of, is_success, is_temporary
+from sanderling.client.arrival import (
+    PERMANENT,
+    REDIRECTS,
+    Arrival,
+    ParsedVisit,
+    arrival_of,
+    has_page,
+    is_success,
+    is_temporary,
+    status_of,
+)
 from sanderling.client.contents import ContentReader, Detector, Read
 from sanderling.client.exchange import ANSWER, REQUISITE, SITEMAP, exchange_of, rendered_exchange
 from sanderling.client.fetch import Fetch, skipped_types
@@ -157,7 +167,7 @@ class Reader:
         visit = Visit(
             id=task.id,
             outcome=outcome,
-            status=response.status,
+            status=status_of(response),
             at=response.since,
             size=response.size,
             reason=read.reason or response.not_rendered or (reason("cut-short") if response.cut_short else ""),
@@ -214,7 +224,7 @@ class Reader:
         status, url = fetch.response.status, fetch.task.url
         if is_success(status) and fetch.task.kind == Kind.REQUISITE:
             return Outcome.PAGE, self._contents.read_requisite(url, body, mime, charset, bool(fetch.task.digest))
-        if is_success(status):
+        if has_page(fetch.response):
             said = [v.decode("latin-1") for k, v in headers if k.lower() == _TAG] if _TAG in known else []
             forbidden = directives(said, self._contents.names)
             return Outcome.PAGE, self._contents.read(url, body, mime, charset, forbidden, bool(fetch.task.digest))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xxhash import xxh3_128_digest
 
-from sanderling.client.arrival import Arrival, ParsedVisit, is_success
+from sanderling.client.arrival import Arrival, ParsedVisit, has_page, is_success, status_of
 from sanderling.client.exchange import exchange_of, rendered_exchange
 from sanderling.client.fetcher import Rendered, Response
 from sanderling.client.keeping import SAME_TEXT, without_body
@@ -53,7 +53,7 @@ def is_unchanged(arrival: Arrival, digest: bytes) -> bool:
     if response.status == 304:
         return bool(task.digest)
     same = digest == task.digest or (response.rendered is not None and response.rendered.as_before)
-    return same and is_success(response.status)
+    return same and has_page(response)
 
 
 def unchanged(arrival: Arrival, recorded: bool) -> ParsedVisit:
@@ -62,7 +62,7 @@ def unchanged(arrival: Arrival, recorded: bool) -> ParsedVisit:
     fetch, headers, known, body, mime, _ = arrival
     task, response = fetch.task, fetch.response
     visit = Visit(
-        id=task.id, outcome=Outcome.UNCHANGED, status=response.status, at=response.since, size=response.size,
+        id=task.id, outcome=Outcome.UNCHANGED, status=status_of(response), at=response.since, size=response.size,
         etag=known.get(b"etag", ""), modified=known.get(b"last-modified", ""), found=behind(response.rendered),
         reason=response.not_rendered,
     )  # fmt: skip

@@ -65,7 +65,10 @@ class LearnedForm(msgspec.Struct):
     run: int = 0  # queries without anything new, in a row
     again: int = 0  # records that complete answers of these have shown
     errors: int = 0
+    fault: str = ""  # why answers cannot be read, if it is known, as a reason
     answers: int = 0
+    # A full page of a word brought nothing new: the site lists the same records first for any word.
+    cut_in_vain: bool = False
     listed: bool = False  # the answer without any words was read to its end
     per_page: int = 0
     behind: tuple[float, float] = (1.0, 1.0)  # new ones, and all results, on pages behind the first of late
@@ -177,7 +180,10 @@ class Prober:
             used = {value for key in self.tried for _, value in key}
             size, found = self.size(), len(self.records)
             unseen = float(size.estimate) - found + 0.5 if size is not None else 2.0 * found + 100
-            self._chosen = state, vocabulary.best(used, unseen, self._pages * per_page, per_page)
+            self._chosen = (
+                state,
+                vocabulary.best(used, unseen, self._pages * per_page, per_page, self.learned.cut_in_vain),
+            )
         return self._chosen[1]
 
     def _best_field(self) -> str:
@@ -273,6 +279,8 @@ class Prober:
                 shown + len(results), again + len(results) - len(new), known, complete,
             )  # fmt: skip
         fresh = sum(id not in elsewhere for id in new)
+        if submission.purpose == "word" and submission.page == 1 and not new and len(results) >= learned.per_page > 0:
+            learned.cut_in_vain = True
         if submission.purpose == "word" and submission.is_query and len(submission.values) == 1:
             name = submission.values[0][0]
             self._words_in[name] += 1
@@ -365,7 +373,7 @@ class Prober:
         """The state of the form and the reason."""
         learned = self.learned
         if learned.errors >= BROKEN and not learned.answers:
-            return "closed", reason("form-broken")
+            return "closed", learned.fault or reason("form-broken")
         if learned.run >= self._patience():
             return "closed", reason("form-dull", learned.run) if learned.run > 1 else reason("form-found")
         if learned.run and self._nothing_expected():

@@ -86,18 +86,21 @@ class Vocabulary(msgspec.Struct):
         if len(self.other) > MOST:
             self.other = dict(Counter(self.other).most_common(MOST // 2))
 
-    def best(self, tried: Collection[str], unseen: float, shown: int, per_page: int) -> Choice:
+    def best(
+        self, tried: Collection[str], unseen: float, shown: int, per_page: int, whole: bool = False
+    ) -> Choice:  # fmt: skip
         """The next word; empty if there is none. `unseen` records are expected beside those that
-        were found, and a query shows at most `shown`."""
+        were found, and a query shows at most `shown`. With `whole`, words come first whose records
+        are probably all shown."""
         if self.records >= FEW:
             most = EVERYWHERE * self.records if self.records > 2 * FEW else math.inf
             once = sum(self.once.values())
             scored = (
-                (worth(new, known, shown, per_page), word, new)
+                (not whole or new + known <= shown, worth(new, known, shown, per_page), word, new)
                 for word, known in self.known.items()
                 if known <= most and word not in tried and (new := unseen * self._rate(word, known, once)) > 0
             )
-            _, word, new = max(scored, default=(0.0, "", 0.0))
+            _, _, word, new = max(scored, default=(True, 0.0, "", 0.0))
             if word:
                 return Choice(word, min(new, shown))
         # The rarer half of frequent words first: what stands on every page is a menu.

@@ -91,6 +91,7 @@ class CrawlOptions(TypedDict, total=False):
     wait_for: Sequence[str]
     run_script: Sequence[str]
     close_banners: bool
+    click_links: bool
     screenshots: bool
     render_timeout: Duration
     render_tabs: int

@@ -42,6 +42,7 @@ SENTENCES = {
     "form-post": "POST, and not named in form_post",
     "form-empty": "nothing in it can be filled in",
     "form-scope": "its action is out of scope: {}",
+    "form-answers-scope": "its answers are redirected out of scope: {}",
     "form-unwanted": "this crawl does not send {} forms",
     "form-robots": "robots.txt disallows its action",
     "form-dull": "its last {} answers brought nothing new",

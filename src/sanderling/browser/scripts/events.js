@@ -6,6 +6,10 @@
   const GROWS = /\b(more|load|expand|all|older|mehr|alle|plus|más|еще|ещё|更多)\b|更多|もっと/i;
   const ROLES = "button,[role=button],[role=tab],[role=menuitem],[role=link],[role=treeitem],summary,[onclick],[ondblclick],[onmouseover],a:not([href]),a[href^='#'],a[href^='javascript:'],[aria-expanded],[aria-controls],[data-toggle],[data-bs-toggle]";
   const OTHER = "li,div,span,td,tr,th,img,svg,p,h1,h2,h3,h4,h5,h6,dt,dd,label,section";
+  // The document, and what components keep in open shadow roots.
+  const roots = [document];
+  for (const root of roots) for (const element of root.querySelectorAll("*")) if (element.shadowRoot) roots.push(element.shadowRoot);
+  const all = (selector) => roots.flatMap((root) => [...root.querySelectorAll(selector)]);
   const listeners = new Map();
   let delegated = false;
   elements.forEach((element, index) => {
@@ -19,18 +23,19 @@
     known.push([event, handler]);
     listeners.set(element, known);
   });
+  // In a shadow root it begins with that of its host: `#app>my-list >>> ul>li`.
   const selector = (element) => {
-    const parts = [];
+    const parts = [], root = element.getRootNode(), host = root.host ? `${selector(root.host)} >>> ` : "";
     for (let at = element; at && at !== document.body && at !== document.documentElement; at = at.parentElement) {
-      if (at.id && document.querySelectorAll(`#${CSS.escape(at.id)}`).length === 1) {
+      if (at.id && root.querySelectorAll(`#${CSS.escape(at.id)}`).length === 1) {
         parts.unshift(`#${CSS.escape(at.id)}`);
-        return parts.join(">");
+        return host + parts.join(">");
       }
-      const same = [...(at.parentElement?.children ?? [])].filter((each) => each.tagName === at.tagName);
+      const same = [...(at.parentNode?.children ?? [])].filter((each) => each.tagName === at.tagName);
       const tag = CSS.escape(at.tagName.toLowerCase());
       parts.unshift(same.length > 1 ? `${tag}:nth-of-type(${same.indexOf(at) + 1})` : tag);
     }
-    return ["body", ...parts].join(">");
+    return host ? host + parts.join(">") : ["body", ...parts].join(">");
   };
   const text = (element) => (element.innerText ?? element.textContent ?? "").replace(/\s+/g, " ").trim();
   const says = (element) => `${text(element)} ${element.getAttribute("aria-label") ?? ""} ${element.title ?? ""}`;
@@ -78,14 +83,14 @@
   for (const [element, known] of listeners)
     for (const event of new Set(known.map(([name]) => EVENTS[name])))
       if (event) take(element, event, handlers(element));
-  for (const element of document.querySelectorAll(ROLES)) {
+  for (const element of all(ROLES)) {
     const event = element.hasAttribute("ondblclick") ? "dblclick" : element.hasAttribute("onmouseover") && !element.hasAttribute("onclick") ? "mouseover" : "click";
     take(element, event, handlers(element));
     if (found.length > 1000) break;
   }
   if (delegated) {
     let looked = 0;
-    for (const element of document.querySelectorAll(OTHER)) {
+    for (const element of all(OTHER)) {
       if (++looked > 3000 || found.length > 1000) break;
       if (getComputedStyle(element).cursor !== "pointer") continue;
       if (element.parentElement && getComputedStyle(element.parentElement).cursor === "pointer") continue;

@@ -7,7 +7,9 @@
     try { name = decodeURIComponent(fragment); } catch {}
     return document.getElementById(fragment) || document.getElementById(name) || document.getElementsByName(name).length;
   };
-  for (const link of document.querySelectorAll("a[href*='#']")) {
+  const roots = [document];
+  for (const root of roots) for (const element of root.querySelectorAll("*")) if (element.shadowRoot) roots.push(element.shadowRoot);
+  for (const link of roots.flatMap((root) => [...root.querySelectorAll("a[href*='#']")])) {
     const [document, ...rest] = link.href.split("#");
     if (document !== here || link.closest("[contenteditable=true]")) continue;
     const fragment = rest.join("#").replace(/(?<=[/!].*)#.*$/, "").replace(/\?id=[^&]*$/, "");

@@ -12,7 +12,7 @@
   }
   let element = null;
   try {
-    element = document.querySelector(selector);
+    element = selector.split(" >>> ").reduce((found, each) => (found === document ? found : found?.shadowRoot)?.querySelector(each), document);
   } catch {
     return false;
   }

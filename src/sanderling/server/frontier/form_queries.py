@@ -272,6 +272,8 @@ class FormQueries:
         work.changes.submissions.append(msgspec.structs.replace(submission, at=clock.now()))
         if not self._send(prober, target, work, task.id, submission):
             prober.failed(submission)
+            if why := self._seeds.objection(target.url, origin(target.url)):
+                prober.learned.fault = reason("form-answers-scope", sentence(why))
         why = reason("form-redirect")
         return msgspec.structs.replace(visit, outcome=Outcome.EXCLUDED, reason=why, found=[], links=b"")
 
