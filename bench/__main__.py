@@ -171,11 +171,15 @@ def parser() -> argparse.ArgumentParser:
     strange.add_argument("--minutes", type=int, default=3, help="of each crawl at most (3)")
     strange.add_argument("--serve", metavar="NAME", help="only serve this one, until interrupted")
     strange.add_argument("--port", type=int, default=0, help="with --serve: where (a free port)")
-    strange.add_argument("--hidden", action="store_true", help="with --serve: also pages that only its search finds")
+    strange.add_argument(
+        "--hidden", action="store_true", help="only what forms reach; with --serve, serve those pages, too"
+    )
     strange.set_defaults(
         run=lambda chosen: (
             field_serving.serve(chosen.serve, chosen.port, chosen.hidden)
             if chosen.serve
+            else trial.hidden(chosen.names, chosen.minutes)
+            if chosen.hidden
             else trial.run(chosen.names, chosen.no_scrapy, chosen.minutes)
         )
     )

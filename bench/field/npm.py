@@ -11,7 +11,7 @@ from pathlib import Path
 from bench.field.application import FIELD, Site, spawn
 from bench.places import BenchError, say
 
-# Serves files only, so that a path which is none is not found.
+# Serves files only, so that a path which is none is not found. It may get a document with the 404.
 _SERVE = """
 import sys
 from functools import partial
@@ -23,6 +23,16 @@ class Handler(SimpleHTTPRequestHandler):
 
     def log_message(self, *_):
         pass
+
+    def send_error(self, code, *said):
+        if code != 404 or len(sys.argv) < 4:
+            return super().send_error(code, *said)
+        body = Path(sys.argv[1], sys.argv[3]).read_bytes()
+        self.send_response(404)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
 
 ThreadingHTTPServer(("127.0.0.1", int(sys.argv[2])), partial(Handler, directory=sys.argv[1])).serve_forever()
 """
@@ -56,5 +66,6 @@ def build(modules: Path, program: str, *arguments: object) -> None:
         raise BenchError(f"The application could not be built: {made.stderr[-500:]}")
 
 
-def serve(site: Site) -> subprocess.Popen[bytes]:
-    return spawn(site, sys.executable, "-c", _SERVE, site.place / "files", site.port)
+def serve(site: Site, missing: str = "") -> subprocess.Popen[bytes]:
+    """Serves the files of a site. `missing` is the one that comes with a 404."""
+    return spawn(site, sys.executable, "-c", _SERVE, site.place / "files", site.port, *filter(None, [missing]))

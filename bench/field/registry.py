@@ -18,6 +18,7 @@ from bench.field import (
     svelte,
     swagger,
     trac,
+    vue,
     wordpress,
 )
 from bench.field.application import Application
@@ -39,6 +40,7 @@ APPLICATIONS: dict[str, Application] = {
     "swagger": swagger,
     "svelte": svelte,
     "react": react,
+    "vue": vue,
 }
 # Small and quick enough for the tests.
 LIGHT = ("autoindex", "cgit", "roundup", "datasette", "docsify", "swagger", "svelte", "react")

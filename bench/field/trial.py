@@ -59,6 +59,19 @@ def run(names: Sequence[str], without_scrapy: bool = False, minutes: int = MINUT
     return 0 if len(outcomes) == len(names or APPLICATIONS) else 1
 
 
+def hidden(names: Sequence[str], minutes: int = MINUTES) -> int:
+    """Only what forms reach."""
+    hiding = {name: each for name, each in APPLICATIONS.items() if isinstance(each, Hiding)}
+    if unknown := [name for name in names if name not in hiding]:
+        raise BenchError(f"{unknown[0]!r} hides nothing behind a form; there are {', '.join(hiding)}.")
+    print("| application | hidden | reached | requests of forms |\n|---|---|---|---|")
+    for name in names or hiding:
+        APPLICATIONS[name].install()
+        every, reached, requests = _hidden(name, APPLICATIONS[name], minutes)
+        print(f"| {name} | {every:,} | {reached:,} | {requests:,} |", flush=True)
+    return 0
+
+
 def _try(name: str, application: Application, without_scrapy: bool, minutes: int) -> Outcome:
     say(f"{name}: installing and filling it ...")
     application.install()

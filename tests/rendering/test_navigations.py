@@ -49,10 +49,12 @@ def test_pages_whose_buttons_lead_nowhere_are_soon_left_alone() -> None:
 
 
 def test_what_stands_in_a_component_is_clicked_too() -> None:
-    script = """shadow.attachShadow({ mode: 'open' }).innerHTML = '<ul><li>Knot</li><li>Dunlin</li></ul>';
+    script = """shadow.attachShadow({ mode: 'open' }).innerHTML = '<ul><li>Knot</li><li>Dunlin</li></ul>%s';
       for (const row of shadow.shadowRoot.querySelectorAll('li'))
         row.onclick = () => history.replaceState(null, '', '#get-/' + row.textContent)"""
-    with PageServer({"/": page(script, "<div id=shadow></div>")}) as server, renderer() as renders:
-        response = renders.render(f"{server.origin}/")
-        assert response.rendered is not None
-        assert [url for url, _ in response.rendered.found] == [f"{server.origin}/#get-/{n}" for n in ("Knot", "Dunlin")]
+    shows, ignores = (page(script % more, "<div id=shadow></div>") for more in ("<p>' + location.hash + '</p>", ""))
+    with PageServer({"/": shows, "/places": ignores}) as server, renderer() as renders:
+        routed, places = (renders.render(f"{server.origin}{path}").rendered for path in ("/", "/places"))
+    assert routed is not None and places is not None
+    assert [url for url, _ in routed.found] == [f"{server.origin}/#get-/{name}" for name in ("Knot", "Dunlin")]
+    assert not places.found  # the document shows the same for all

@@ -199,7 +199,8 @@ class RenderPool:
             with suppress(TimedOut, CallRefused):  # what was found before is good
                 if shown.current is not load:  # other fragments of the document were tried
                     await shown.load(load.address)
-                page = page._replace(found=(*page.found, *await self.navigations.of(shown)))
+                led = await self._routes.among(shown, await self.navigations.of(shown))
+                page = page._replace(found=(*page.found, *led))
         return page
 
     async def _answers(self, browser: Browser) -> bool:

@@ -50,7 +50,18 @@ class Routes:
     async def of(self, page: LoadedPage) -> list[tuple[str, str]]:
         """The routes that a page links to, as URLs with the texts of the links."""
         document = page.current.url
-        every = await page.routes()
+        return await self._checked(page, document, await page.routes())
+
+    async def among(self, page: LoadedPage, found: list[tuple[str, str]]) -> list[tuple[str, str]]:
+        """URLs that clicks have led to, without places on the page. One document may show all."""
+        document = page.current.url
+        here = [(fragment_of(url), text) for url, text in found if document_of(url) == document]
+        return [each for each in found if document_of(each[0]) != document] + await self._checked(page, document, here)
+
+    async def _checked(
+        self, page: LoadedPage, document: str, every: list[tuple[str, str]]
+    ) -> list[tuple[str, str]]:  # fmt: skip
+        """The fragments that are routes, as URLs."""
         routes: list[tuple[str, str]] = []
         for usual in (True, False):
             found = [each for each in every if is_route(each[0]) is usual]
