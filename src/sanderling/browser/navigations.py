@@ -20,8 +20,8 @@ from sanderling.urls import with_fragment
 # Elements of one kind (tag and classes) that are clicked before the others are left, and the same
 # when some have led somewhere: lists have entries without a target.
 TRIED, TRIED_AGAIN = 2, 5
-# Seconds for a page. It takes about 0.1 s for each element.
-LONGEST = 15.0
+# Seconds for a page, and without anything new. It takes about 0.1 s for each element.
+LONGEST, IN_VAIN = 120.0, 15.0
 # After this many pages of a pattern whose clicks led nowhere new, no more are clicked on.
 MOST_IN_VAIN = 3
 MOST_KNOWN = 100_000
@@ -54,7 +54,8 @@ class Navigations:
 
 async def _click(page: LoadedPage, found: dict[str, str]) -> None:
     """Clicks on one element after the other."""
-    load, until = page.current, time.monotonic() + LONGEST
+    load, began = page.current, time.monotonic()
+    until = began + IN_VAIN
     dull, led = Counter[str](), set[str]()
     load.silence()
     here = await page.moved()
@@ -72,6 +73,7 @@ async def _click(page: LoadedPage, found: dict[str, str]) -> None:
             url = with_fragment(each)
             if url is not None and url not in (load.url, load.address):
                 found.setdefault(url, candidate.text)
+                until = min(began + LONGEST, time.monotonic() + IN_VAIN)
                 led.add(kind)
                 dull[kind] = 0
         if time.monotonic() > until or not await page.come_back(here, pressed):
