@@ -190,5 +190,7 @@ def _replayed(
             if pictures is not None:
                 pictures.mkdir(parents=True, exist_ok=True)
                 for kind, content in zip(("live", *REPLAYS), (live[path], *shown), strict=True):
-                    (pictures / f"{name}-{path.strip('/') or 'index'}-{kind}.png").write_bytes(content)
+                    (pictures / f"{name}-{path.strip('/').replace('/', '-') or 'index'}-{kind}.png").write_bytes(
+                        content
+                    )
             yield path, [share_that_differs(live[path], each) for each in shown]
