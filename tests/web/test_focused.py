@@ -5,13 +5,15 @@ from pathlib import Path
 import pytest
 
 from sanderling.errors import BadSeed, BadTopic
+from sanderling.server.topic.topic import of_words
 from sanderling.testing import SyntheticWeb
-from sanderling.topics.model import read
+from sanderling.topics.model import read, write
 from sanderling.web.running import Runner
 from sanderling.web.shelf import Shelf
+from tests.servers import PageServer
 from tests.web.served import running
 from tests.web.test_pages import attribute, tree
-from tests.web.test_starting import send, wait_for
+from tests.web.test_starting import filled, send, wait_for
 
 MARKS = "<!DOCTYPE NETSCAPE-Bookmark-file-1><DL><p><DT><H3>Birds</H3><DL><p>{}</DL></DL>"
 
@@ -47,6 +49,31 @@ def test_words_or_bookmarks_start_a_focused_crawl(tmp_path: Path) -> None:
             "Rank in the queue",
         ):
             assert part in shown
+
+
+def test_models_and_bookmarks_are_taken_as_files(tmp_path: Path) -> None:
+    """In the form, which sends files, and in the API."""
+    write(tmp_path / "waders.topic", of_words("waders"))
+    model = (tmp_path / "waders.topic").read_text()
+    (shelf := tmp_path / "shelf").mkdir()
+    with PageServer({"/": b"<p>waders", "/a": b"<p>more waders"}) as site, running(shelf, "--allow-private") as server:
+        marks = MARKS.format(f'<DT><A HREF="{site.origin}/">one</A><DT><A HREF="{site.origin}/a">two</A>')
+        made = server.http.post(
+            "/new", data={**filled(tree(server, "/new"), "/new"), "name": "form"},
+            files={"seeds_file": ("marks.html", marks), "examples_file": ("waders.topic", model)},
+        )  # fmt: skip
+        assert made.status_code == 303, made.text
+        wait_for(server, "form", "The crawl is finished")
+        asked = {"bookmarks": marks, "examples": model, "name": "api", "start": False}
+        api = server.http.post("/api/v1/crawls", json=asked, headers={"X-Sanderling": "1"})
+        assert api.status_code == 201, api.text
+        for name in ("form", "api"):
+            assert read(shelf / name / "sanderling.topic").name == "waders"
+            assert server.http.get(f"/api/v1/crawls/{name}").json()["seeds"] == [f"{site.origin}/", f"{site.origin}/a"]
+        bad = server.http.post("/api/v1/crawls", json={**asked, "examples": "{}"}, headers={"X-Sanderling": "1"})
+        assert bad.status_code == 400 and "are no model" in bad.text
+        none = server.http.post("/api/v1/crawls", json={"name": "none"}, headers={"X-Sanderling": "1"})
+        assert none.status_code == 400 and "at least one seed" in none.text
 
 
 def test_words_need_no_permission_and_private_examples_do(tmp_path: Path) -> None:

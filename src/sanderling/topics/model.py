@@ -126,6 +126,11 @@ def read(path: Path) -> Topic:
         data = path.read_bytes()
     except OSError as error:
         raise BadTopic(f"{path} cannot be read: {error.strerror}") from None
+    return decode(data, str(path))
+
+
+def decode(data: bytes, path: str) -> Topic:
+    """A model from the contents of its file."""
     try:
         head = msgspec.json.decode(data, type=_Head)
     except msgspec.DecodeError:

@@ -25,7 +25,7 @@ from sanderling.files import PRIVATE, write_whole
 from sanderling.model import Command, Live
 from sanderling.network import is_public, names_private
 from sanderling.processes import entry_points
-from sanderling.repository.folder import EXAMPLES, Folder, in_use
+from sanderling.repository.folder import EXAMPLES, TOPIC, Folder, in_use
 from sanderling.server.frontier.scope import Scope, canonical_seed
 from sanderling.server.requests import remote
 from sanderling.server.requests.control import amend_file, checked
@@ -81,7 +81,7 @@ class Runner:
         """Makes the folder of a new crawl. All inputs are checked before anything is made.
 
         `examples` of a topic are addresses, one a line, or a browser's bookmarks. The crawl learns
-        from them when it starts.
+        from them when it starts. They may also be the contents of a model.
         """
         if not seeds or len(seeds) > MOST_SEEDS:
             raise BadSeed(f"give 1 to {MOST_SEEDS:,} seeds")
@@ -94,7 +94,8 @@ class Runner:
             raise BadSetting("proxy has to be an address here")
         _check_moderate(settings, chosen)
         settings = _with_topic(settings, chosen, examples)
-        if examples and not self.allow_private:
+        model = topic.uploaded(examples) if topic.is_model(examples) else None
+        if examples and model is None and not self.allow_private:
             check_public(topic.example_urls(examples))
         Scope(starts, settings)
         fingerprinter(settings.rules)
@@ -106,7 +107,9 @@ class Runner:
                 folder.path.mkdir()
             except FileExistsError:
                 raise Conflict(f"there is already a crawl {name!r}") from None
-            if examples:
+            if model is not None:
+                topic.keep(model, folder)
+            elif examples:
                 topic.write_examples(folder, str(chosen.get("topic") or ""), examples)
             write_whole(folder.settings, dump(settings, tuple(starts)).encode(), mode=PRIVATE)
         return folder
@@ -192,7 +195,11 @@ def _with_topic(settings: Settings, chosen: dict[str, object], examples: str) ->
     """A topic in words or examples. Files are no business of those who use the API."""
     if settings.topic and ("/" in settings.topic or settings.topic.startswith("sanderling.")):
         raise BadSetting("topic takes words here; give examples as addresses")
-    if examples:
+    if topic.is_model(examples):
+        if settings.topic:
+            raise BadSetting("a model has its topic: leave the words out")
+        settings = msgspec.structs.replace(settings, topic=TOPIC)
+    elif examples:
         topic.example_urls(examples)
         settings = msgspec.structs.replace(settings, topic=EXAMPLES)
     if settings.topic and "order" not in chosen:

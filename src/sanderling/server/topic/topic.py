@@ -75,6 +75,21 @@ def write_examples(folder: Folder, words: str, examples: str) -> None:
     write_whole(folder.examples, "\n".join(lines).encode(), b"\n")
 
 
+def is_model(examples: str) -> bool:
+    """Whether these are the contents of a model, and not examples."""
+    return examples.lstrip().startswith("{")
+
+
+def uploaded(model: str) -> "Topic":
+    """A model from the contents of its file."""
+    from sanderling.topics.model import decode
+
+    try:
+        return decode(model.encode(), "the file")
+    except BadTopic:
+        raise BadTopic("the examples are no model that `sanderling topic` of this version can read") from None
+
+
 def example_urls(examples: str) -> list[str]:
     """The addresses of examples: one a line, or in a browser's bookmarks."""
     from sanderling.server.frontier.scope import canonical_seed

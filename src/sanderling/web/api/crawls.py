@@ -7,12 +7,13 @@ from fastapi import APIRouter, Response
 from msgspec import Struct
 from pydantic import BaseModel, Field
 
-from sanderling.errors import RunFailed, SanderlingError
+from sanderling.errors import BadSeed, RunFailed, SanderlingError
 from sanderling.model import Counts, Live
 from sanderling.repository.folder import Folder, in_use
 from sanderling.repository.store import Totals
 from sanderling.server.frontier.scope import canonical_seed
 from sanderling.server.requests import remote
+from sanderling.server.topic.bookmarks import bookmarks_in
 from sanderling.settings import load
 from sanderling.urls import hostname
 from sanderling.web import deleting
@@ -44,7 +45,11 @@ class Crawls(Struct, frozen=True):
 
 
 class NewCrawl(BaseModel, extra="forbid"):
-    seeds: list[str] = Field(min_length=1, max_length=10_000, description="the URLs to start from")
+    seeds: list[str] = Field([], max_length=10_000, description="the URLs to start from")
+    bookmarks: str = Field("", description="a browser's bookmark file, whose addresses are seeds, too")
+    examples: str = Field(
+        "", description="of a topic: addresses, one a line, or a bookmark file, or a model that `sanderling topic` made"
+    )
     name: str = Field("", max_length=64, description="the name of the folder; the default comes from the first seed")
     settings: dict[str, Any] = Field({}, description="settings by name, as in sanderling.toml")
     start: bool = Field(True, description="start at once")
@@ -79,7 +84,8 @@ def list_crawls(shelf: ShelfDep) -> Response:
 @router.post("/crawls", **gives(CrawlAnswer, 201))
 def create_crawl(asked: NewCrawl, shelf: ShelfDep, runner: RunnerDep) -> Response:
     """Make a new crawl, and start it unless `start` is false."""
-    id, folder = make(shelf, runner, asked.name, asked.seeds, asked.settings)
+    seeds = [*asked.seeds, *(each.url for each in bookmarks_in(asked.bookmarks))] if asked.bookmarks else asked.seeds
+    id, folder = make(shelf, runner, asked.name, seeds, asked.settings, asked.examples.strip())
     if asked.start:
         runner.start(folder)
     return json_answer(_looked_at(shelf, id, folder), 201, {"Location": f"/api/v1/crawls/{id}"})
@@ -102,9 +108,13 @@ def delete_crawl(crawl: str, shelf: ShelfDep) -> Response:
     return Response(status_code=204)
 
 
-def make(shelf: Shelf, runner: Runner, name: str, seeds: list[str], settings: dict[str, object]) -> tuple[str, Folder]:
+def make(
+    shelf: Shelf, runner: Runner, name: str, seeds: list[str], settings: dict[str, object], examples: str = ""
+) -> tuple[str, Folder]:
     """Makes a folder for a new crawl. Returns its name in URLs, and the folder."""
-    folder = runner.create(name or shelf.free_name(_from_seed(seeds[0])), seeds, settings)
+    if not seeds:
+        raise BadSeed("name at least one seed")
+    folder = runner.create(name or shelf.free_name(_from_seed(seeds[0])), seeds, settings, examples)
     return next(id for id, each in shelf.folders().items() if each.path == folder.path), folder
 
 

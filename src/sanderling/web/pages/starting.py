@@ -5,8 +5,10 @@ from collections.abc import Mapping
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import UploadFile
 
 from sanderling.errors import BadSeed, BadTopic, SanderlingError, UsageError
+from sanderling.server.topic.bookmarks import bookmarks_in, is_bookmarks
 from sanderling.web.api.inputs import RunnerDep, ShelfDep
 from sanderling.web.pages import settings_form
 from sanderling.web.pages.addresses import form_fields
@@ -45,13 +47,13 @@ def new(request: Request, shelf: ShelfDep, runner: RunnerDep) -> HTMLResponse:
 async def command(request: Request, runner: RunnerDep) -> HTMLResponse:
     """The command for the values typed so far."""
     return show(
-        request, "_command.html", command=settings_form.read(await form_fields(request), _names(runner)).command
+        request, "_command.html", command=settings_form.read(await _with_files(request), _names(runner)).command
     )
 
 
 @router.post("/new")
 async def create(request: Request, shelf: ShelfDep, runner: RunnerDep) -> Response:
-    typed = await form_fields(request)
+    typed = await _with_files(request)
     asked = settings_form.read(typed, _names(runner))
     if not typed.get("name", "").strip() and asked.name and shelf.may_create:  # a second crawl of a host is numbered
         asked = asked._replace(name=shelf.free_name(asked.name))
@@ -62,6 +64,18 @@ async def create(request: Request, shelf: ShelfDep, runner: RunnerDep) -> Respon
     if asked.wrong:
         return await run_in_threadpool(_page, request, shelf, runner, typed, asked)
     return RedirectResponse(f"/crawls/{asked.name}", 303)
+
+
+async def _with_files(request: Request) -> dict[str, str]:
+    """The fields of the form. A file stands for the text of its field, and the addresses of a
+    browser's bookmarks are start addresses."""
+    typed = await form_fields(request)
+    for name, file in (await request.form()).items():
+        if isinstance(file, UploadFile) and file.size:
+            typed[name.removesuffix("_file")] = (await file.read()).decode("utf-8", "replace")
+    if is_bookmarks(typed.get("seeds", "")):
+        typed["seeds"] = "\n".join(each.url for each in bookmarks_in(typed["seeds"]))
+    return typed
 
 
 def _name_trouble(shelf: Shelf, name: str) -> str:
