@@ -41,9 +41,9 @@ def _sections(markdown: str) -> Iterator[tuple[tuple[str, ...], str]]:
     lines: list[str] = []
     fence = ""
     for line in markdown.splitlines():
-        if mark := _FENCE.match(line):
+        if ("```" in line or "~~~" in line) and (mark := _FENCE.match(line)):
             fence = "" if fence == mark[1] else fence or mark[1]
-        if not fence and (heading := _HEADING.fullmatch(line)):
+        if not fence and line.startswith("#") and (heading := _HEADING.fullmatch(line)):
             yield tuple(name for _, name in above), "\n".join(lines)
             level = len(heading[1])
             above, lines = [*(each for each in above if each[0] < level), (level, heading[2])], []

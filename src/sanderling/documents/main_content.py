@@ -227,7 +227,7 @@ def _running_text(around: Document | Element, frames: Set[Element]) -> dict[Elem
             within[place] += weight
     weights = dict[Element, int]()
     for place, weight in within.items():
-        above = [place, *(each for each in place.ancestors if isinstance(each, Element))]
+        above = [place, *[each for each in place.ancestors if isinstance(each, Element)]]
         if frames.isdisjoint(above):
             for each in above:
                 weights[each] = weights.get(each, 0) + weight

@@ -6,7 +6,7 @@ from typing import Final
 
 from xxhash import xxh3_64_intdigest
 
-from sanderling.documents.tree import Document, Element, Text
+from sanderling.documents.tree import Document, Element, Text, collapse
 from sanderling.documents.visible import NestedText
 
 # Of fewer pages nothing is learned, and a block has to be on this share of them.
@@ -22,7 +22,7 @@ _LONGEST: Final = 2000
 def blocks_of(document: Document) -> set[int]:
     """The blocks of a page, as hashes of their texts."""
     texts = NestedText()
-    found = (" ".join(texts.of(element).split()) for element in document.iter_elements(_BLOCKS))
+    found = (collapse(texts.of(element)) for element in document.iter_elements(_BLOCKS))
     return {_hash(text) for text in found if text and len(text) <= _LONGEST}
 
 
@@ -38,8 +38,10 @@ def repeated(pages: Iterable[Set[int]]) -> frozenset[int]:
 def trim(root: Element, known: Set[int]) -> None:
     """Removes the blocks of a template from an element."""
     for element in list(root.iter_elements(_BLOCKS)):
-        text = " ".join(element.text.split())
-        if _LONG <= len(text) <= _LONGEST and element != root and _hash(text) in known:
+        # Most blocks are too short; to count their spaces takes more time than the rest.
+        if len(text := element.text) < _LONG or element == root:
+            continue
+        if _LONG <= len(text := collapse(text)) <= _LONGEST and _hash(text) in known:
             element.decompose()
     _trim_edge(root, known, False)
     _trim_edge(root, known, True)
@@ -48,7 +50,7 @@ def trim(root: Element, known: Set[int]) -> None:
 def _trim_edge(parent: Element, known: Set[int], backwards: bool) -> None:
     children = list(parent.children)
     for child in reversed(children) if backwards else children:
-        text = " ".join(child.text.split()) if isinstance(child, Element | Text) else ""
+        text = collapse(child.text) if isinstance(child, Element | Text) else ""
         if not text:
             continue
         if isinstance(child, Element):
