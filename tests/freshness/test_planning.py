@@ -1,6 +1,7 @@
 """From visits to plans: evidence in four numbers, beliefs about a collection, and the choice of
 pages."""
 
+import math
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -402,6 +403,46 @@ def test_a_visit_that_a_plan_does_not_know_moves_its_turn(tmp_path: Path) -> Non
     assert held.next(100.0) == turns[1]
     held.take(turns[1])
     assert held.next(104.0) is None and held.next(105.0) == turns[0]._replace(due=105.0)
+
+
+def test_a_fixed_budget_is_planned_in_parts_and_visits_nobody_twice(tmp_path: Path) -> None:
+    """Each plan names all pages, in another order: the later ones begin where visits found most."""
+
+    def plan_from(first: int) -> None:
+        turns = [PlannedVisit(1 + (first + n) % 500, 1, 0.0, math.inf, 0.0, 1.0) for n in range(500)]
+        made = VisitPlan(b"".join(PLANNED_VISIT.pack(*turn) for turn in turns), 500, 0.5, 1.0, 1000.0, 0.0)
+        write(tmp_path / "made", made)
+
+    schedule = VisitSchedule(["cp", str(tmp_path / "made")], tmp_path / "plan", repeat=False)
+    refresh = Refresher(Terms(Budget(400, "visits")), schedule)
+    plan_from(0)
+    until(lambda: refresh.step(1e9) or schedule.plan)
+    visited: list[int] = []
+
+    def visit(count: int) -> None:
+        for id in refresh.ids(1, count, ()):
+            refresh.settle(Visit(id=id, outcome=Outcome.UNCHANGED, status=200, at=1.0), 1, excused=False)
+            visited.append(id)
+
+    refresh.step(1e9)
+    visit(49)
+    refresh.step(1e9)
+    assert not schedule._job.out
+    visit(1)
+    plan_from(300)
+    refresh.step(1e9)  # half of the first part is spent
+    before = schedule.plan
+    until(lambda: refresh.step(1e9) or schedule.plan is not before)
+    visit(400)
+    refresh.step(1e9)
+    assert visited[:100] == [*range(1, 101)] and set(visited[100:]) <= {*range(301, 401)}
+    for _ in range(100):
+        visit(400)
+        if refresh.over(idle=True, now=1e9):
+            break
+        before = schedule.plan
+        until(lambda: refresh.step(1e9) or not schedule._job.out)
+    assert len(visited) == len(set(visited)) == 400
 
 
 def test_a_line_keeps_its_order_and_offers_nobody_twice() -> None:

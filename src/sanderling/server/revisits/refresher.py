@@ -33,6 +33,13 @@ SHARE_OF_SITEMAPS = 0.1
 # page waits for its share of the budget: with 100 visits an hour, up to 36 seconds. Planned visits
 # pay it back.
 LOAN = 10
+# A fixed budget is spent in this many parts. Each is planned when half of the part before is spent,
+# by what visits have found: where pages change together, the first of them show which. On three
+# histories, one page in five visited each fortnight: freshness .8711 -> .8731, .9840 -> .9867 and
+# .7624 -> .7625.
+PARTS = 4
+# A budget of fewer visits is planned once: a plan takes half a second.
+FEWEST_IN_PARTS = 200
 # At most this many visits are taken in one step, so that a million at once block nothing.
 AT_ONCE = 10_000
 # What a visit is taken to cost, in bytes, before a plan says so.
@@ -84,6 +91,11 @@ class Refresher:
         # Without --forever a rate only says what is due now: all of that is visited.
         self._purse = 0.0 if self._flow else math.inf if budget.period else budget.amount
         self._usual = 1.0 if budget.unit == "visits" else _USUAL_BYTES
+        in_parts = not budget.period and budget.amount >= FEWEST_IN_PARTS * self._usual and terms.policy == "optimal"
+        self._part = budget.amount / PARTS if in_parts else math.inf
+        self._allowed = self._part  # what may be spent before the next plan
+        self._renewing = False
+        self._done: set[int] = set()  # visited by earlier plans of such a budget
         self._counts_bytes = budget.unit == "bytes"
         self._filled_at = time.monotonic()
         self._lines: dict[int, HostSchedule] = {}  # by host
@@ -150,6 +162,7 @@ class Refresher:
         may be `away`.
         """
         if not self._sitemaps and not self.is_reading:
+            self._renew()
             self.schedule.step()
         self._check_plan()
         self._fill(away)
@@ -157,7 +170,13 @@ class Refresher:
         # What flows is shared as it comes. A fixed budget is kept for pages that were named and
         # wait until others have shown that their source is right.
         free = self._purse - (0.0 if self._flow else self.calls.unsent * self._usual)
-        while (turn := self.schedule.next(now)) and self._listed + turn.cost <= free and len(hosts) < AT_ONCE:
+        free = min(free, self._allowed - self.spent)
+        while (turn := self.schedule.next(now)) and len(hosts) < AT_ONCE:
+            if turn.id in self._done:
+                self.schedule.take(turn)
+                continue
+            if self._listed + turn.cost > free:
+                break
             self.schedule.take(turn)
             if turn.host in self.taken:
                 if self._terms.forever:
@@ -231,6 +250,8 @@ class Refresher:
         if excused:
             return
         self._named.discard(visit.id)
+        if self._part < math.inf:
+            self._done.add(visit.id)
         answered = visit.status != 0 or visit.outcome is Outcome.SOURCE
         cost = (float(visit.size) if self._counts_bytes else 1.0) if answered else 0.0
         self._purse -= cost
@@ -258,6 +279,12 @@ class Refresher:
         self._lines.setdefault(turn.host, HostSchedule()).add(turn)
         self._listed += turn.cost
 
+    def _renew(self) -> None:
+        """Has the next part of a fixed budget planned, while the rest of this one is visited."""
+        if not self._renewing and self.spent >= self._allowed - self._part / 2:
+            self._renewing = True
+            self.schedule.renew()
+
     def _fill(self, away: bool) -> None:
         now = time.monotonic()
         gained, self._filled_at = self._flow * (now - self._filled_at), now
@@ -267,12 +294,16 @@ class Refresher:
 
     def _check_plan(self) -> None:
         if self.schedule.complaint and self.schedule.complaint != self._complained:
-            if not self._terms.forever:
+            if not self._terms.forever and self.schedule.plan is None:
                 raise RunFailed(f"no plan could be made: {self.schedule.complaint}")
             self.say(f"no plan could be made: {self.schedule.complaint}")
+            self._allowed = math.inf  # the one at hand is used to the end
         self._complained = self.schedule.complaint
         if self.schedule.plan is not self._plan:
             self._plan, self.gained = self.schedule.plan, 0.0  # it knows of what was gained
+            if self._renewing:
+                whole = self._allowed + 1.5 * self._part >= self._terms.budget.amount
+                self._allowed, self._renewing = math.inf if whole else self._allowed + self._part, False
             self._first = self._first or self._plan
         if self.schedule.plan is not None and self._counts_bytes:
             # Until visits have shown otherwise a page is taken to be fetched whole.

@@ -54,6 +54,7 @@ class VisitSchedule:
         enough."""
         self._job = Job(command, result)
         self._repeat = repeat
+        self._renewal = False  # whether one more plan is wanted without `repeat`
         self._not_before = 0.0
         self._retry = FIRST_RETRY
         self._place = 0  # in the plan, of the first that has not had its turn
@@ -73,9 +74,14 @@ class VisitSchedule:
         if self._job.out:
             if self._job.back():
                 self._take_in()
-        elif time.monotonic() >= self._not_before and (self._repeat or self.plan is None):
+        elif self._renewal or (time.monotonic() >= self._not_before and (self._repeat or self.plan is None)):
+            self._renewal = False
             self._visited.clear()
             self._job.begin()
+
+    def renew(self) -> None:
+        """Wants one more plan, which knows what was found since the last one."""
+        self._renewal = True
 
     def next(self, now: float) -> PlannedVisit | None:
         """Whose turn it is, if anybody's; it stays until it is taken."""
