@@ -136,7 +136,7 @@ def test_bad_input_gets_one_sentence_and_keeps_nothing(
 
 def test_watches_need_no_plan(tmp_path: Path) -> None:
     """Making one takes a process as large as the rest of a turn."""
-    refresher = refreshing(tmp_path, tmp_path, _NO_PLAN, Beside())
+    refresher = refreshing(tmp_path, tmp_path, _NO_PLAN, (), Beside())
     refresher.step(0.0)
     assert not refresher.schedule._job.out
     assert not refresher.progress(0).planned
