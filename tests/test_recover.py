@@ -15,6 +15,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from sanderling.documents import native
 from sanderling.repository.opening import reading
 from sanderling.settings import load
 from sanderling.testing import DAY, ServedWeb, SyntheticWeb
@@ -278,6 +279,25 @@ def test_a_page_that_crashes_a_parser_is_left_out_and_named(tmp_path: Path, sand
         assert sanderling("crawl", "-d", folder, *FAST).code == 0
         urls = {row["url"] for row in sanderling("pages", folder, "--json").lines}
     assert urls == {f"{server.origin}{path}" for path in ("/", "/a", "/b")}
+
+
+@pytest.mark.skipif(native.extension is None, reason="the same parser reads and indexes")
+def test_a_page_that_crashes_a_parser_when_it_is_indexed_is_found_by_its_address(
+    tmp_path: Path, sanderling: Run
+) -> None:
+    folder = tmp_path / "crawl"
+    with PageServer({"/": hrefs("/marsh", "/b"), "/marsh": b"<p>a deadly page", "/b": b"<p>another page"}) as server:
+        assert sanderling("crawl", server.origin, "-d", folder, *FAST).code == 0
+    (folder / "sanderling.db").unlink()
+    (tmp_path / "sitecustomize.py").write_text(DEADLY.rpartition("os.environ")[0])
+    ran = sanderling(
+        "recover", folder, env={"PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])}
+    )
+    assert ran.code == 1
+    assert f"crashes a parser, and is found by its address only: {server.origin}/marsh" in ran.err
+    assert ran.out.count("taken back") == 1
+    for words, found in (("another", "/b"), ("url:marsh", "/marsh")):
+        assert [hit["url"] for hit in sanderling("search", folder, words, "--json").lines] == [server.origin + found]
 
 
 def test_a_lost_or_damaged_database_is_said_with_what_helps(crawled: Path, sanderling: Run, tmp_path: Path) -> None:

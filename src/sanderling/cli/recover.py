@@ -31,7 +31,7 @@ URLs. Then the search index is rebuilt.
 
 Responses that are older than what the database has are counted, but not read back. Nothing is
 deleted. An interrupted recovery continues where it was. A page that crashes a parser is left out
-and named; then the exit code is 1.
+and named; then the exit code is 1. One that does so only when it is indexed is found by its address.
 """
 
 
@@ -98,15 +98,21 @@ def _recover(folder: Folder, doing: str, mark: Callable[[int], None], deadly: se
             mark,
             deadly,
         )
-    sys.stdout.write(_summary(found, time.monotonic() - started))
+    unindexed = [-number for number in deadly if number < 0]  # what ended the process that made the index
+    if found.visits or not unindexed:
+        sys.stdout.write(_summary(found, time.monotonic() - started))
     for url in found.unreadable:
         say(f"could not be read and was left out; the next visit fetches it again: {harmless(url)}")
-    if found.visits and settings.index:
+    if (found.visits or unindexed) and settings.index:
+        from sanderling.search import searchable
         from sanderling.search.indexing import rebuild  # late: the index takes a moment to load
 
         with reading(folder.path) as (_, store):
-            rebuild(folder, store)
-    return 1 if found.unreadable else 0
+            rebuild(folder, store, mark=mark, deadly=deadly)
+            for number in unindexed:
+                for version in searchable.after(store, number - 1, 1):
+                    say(f"crashes a parser, and is found by its address only: {harmless(version.url)}")
+    return 1 if deadly or found.unreadable else 0
 
 
 def _summary(found: Recovered, seconds: float) -> str:

@@ -8,7 +8,7 @@ the next one continues from there and reads the versions again that were not com
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -88,8 +88,15 @@ def catch_up(
     return done
 
 
-def rebuild(folder: Folder, store: IndexStore, on_progress: OnProgress = lambda done, all: True) -> int:
-    """Makes a new index. Searches use the old one until the new one is complete."""
+def rebuild(
+    folder: Folder, store: IndexStore, on_progress: OnProgress = lambda done, all: True,
+    mark: Callable[[int], None] = lambda number: None, deadly: Collection[int] = (),
+) -> int:  # fmt: skip
+    """Makes a new index. Searches use the old one until the new one is complete.
+
+    `mark` is called with the number of each version, below zero, before it is parsed. Those that
+    are `deadly` are indexed by their addresses only.
+    """
     with location.rebuilding(folder.index):
         with contextlib.suppress(BadIndex):
             location.clear(folder.index, location.current(folder.index))
@@ -98,7 +105,7 @@ def rebuild(folder: Folder, store: IndexStore, on_progress: OnProgress = lambda 
             failed.callback(location.discard, where)
             with _writing(location.open_index(where, fresh=True), HEAP) as writer:
                 fresh = IndexProgress(rules=_rules(store), forgotten=forgotten(store).number)
-                done = _fill(writer, folder, store, fresh, on_progress, between=False)
+                done = _fill(writer, folder, store, fresh, on_progress, between=False, mark=mark, deadly=deadly)
             location.install(folder.index, where)
             failed.pop_all()
         location.clear(folder.index, where)
@@ -144,8 +151,9 @@ def _writing(index: tantivy.Index, heap: int) -> Iterator[Writer]:
 
 
 def _fill(
-    writer: Writer, folder: Folder, store: IndexStore, progress: IndexProgress, on_progress: OnProgress, between: bool
-) -> int:
+    writer: Writer, folder: Folder, store: IndexStore, progress: IndexProgress, on_progress: OnProgress, between: bool,
+    mark: Callable[[int], None] = lambda number: None, deadly: Collection[int] = (),
+) -> int:  # fmt: skip
     """Adds versions until there are no more, or `on_progress` returns False.
 
     With `between`, it also commits now and then before the end.
@@ -156,7 +164,11 @@ def _fill(
     done, since_commit, committed_at, going = 0, 0, time.monotonic(), True
     while going and (rows := searchable.after(store, progress.number, BATCH)):
         for part in _unpacked(store, folder.warcs, (*_last_indexed(store, rows, progress.number), *rows)):
-            texts = [_text(version, archived, called) for version, archived in part]
+            texts = []
+            for version, archived in part:
+                mark(-version.number)
+                texts.append(_text(version, archived if -version.number not in deadly else None, called))
+            mark(0)
             for (version, _), text in zip(part, texts, strict=True):
                 _put(writer, version, text, progress.number, settings.ignore_robots)
         progress = IndexProgress(
