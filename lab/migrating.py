@@ -53,6 +53,7 @@ from sanderling.testing import ServedWeb, SyntheticWeb
 
 # What differs from a web of many hosts with short pages.
 SHAPES: dict[str, dict[str, float]] = {
+    "real sizes": {"hosts": 30, "size": 22_000, "image_size": 20_000},
     "many hosts": {"hosts": 30},
     "few hosts": {"hosts": 8},
     "long pages": {"hosts": 30, "size": 12_000},
@@ -115,7 +116,7 @@ def shaped(name: str, pages: int, latency: float) -> SyntheticWeb:
     hosts = min(int(given.get("hosts", 1)), pages)
     return SyntheticWeb(
         hosts=hosts, pages=pages, latency=latency, appear=0.0, vanish=0.0, links=int(given.get("links", 8)),
-        size=int(given.get("size", 2_000)), skew=given.get("skew", 0.6),
+        size=int(given.get("size", 2_000)), skew=given.get("skew", 0.6), image_size=int(given.get("image_size", 0)),
     )  # fmt: skip
 
 

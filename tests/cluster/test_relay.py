@@ -16,6 +16,7 @@ from sanderling.client.socket_line import SocketLine
 from sanderling.client.warc_writer import WarcWriter
 from sanderling.cluster import machine as machine_module
 from sanderling.cluster.crew import ClusterCrew
+from sanderling.cluster.division import Division
 from sanderling.cluster.engine import ClusterNode
 from sanderling.cluster.levels import Shape
 from sanderling.cluster.link import Waits
@@ -273,3 +274,23 @@ sys.exit(1)
             said += [message.number for _, message in polled[0] if isinstance(message, VisitReport)]
         assert (lost, said) == ([line], [1, 2, 3])
         assert time.monotonic() - begun >= linger
+
+
+# ---- what it asks for
+
+
+def test_a_host_with_many_urls_does_not_stand_for_many_connections() -> None:
+    """A relay that counted URLs asked for nothing while its clients worked on one host."""
+    division = Division(Settings(delay=0.0))
+    long = [Task(number, f"http://long.test/{number}", 0, 0, 0) for number in range(1, 41)]
+    division.add(Lease(0.0, [HostLease("http://long.test", 1, 0.0, True, None, long)]), 0.0)
+    assert (division.waiting, division.usable) == (40, 1)
+    short = [
+        HostLease(f"http://s{n}.test", 1, 0.0, True, None, [Task(100 + n, f"http://s{n}.test/", 0, 0, 0)])
+        for n in range(3)
+    ]
+    division.add(Lease(0.0, short), 0.0)
+    assert division.usable == 4
+    division.join("one", "", 1)
+    lease = division.lease("one", 4)
+    assert lease is not None and len(lease.hosts) == 4

@@ -49,7 +49,7 @@ def test_only_what_a_killed_machine_held_is_downloaded_again() -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--machines", "1", "4"], ["--webs", "6"], ["--cluster", "auto", "--kill-every", "1"]],
+    [["--machines", "1", "4"], ["--webs", "7"], ["--cluster", "auto", "--kill-every", "1"]],
 )
 def test_numbers_that_make_no_sense_are_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lab", "migrating", *arguments]) == 2

@@ -45,6 +45,19 @@ class Division(TaskQueue):
         """URLs that no child has."""
         return self.held - self._allocator.leased
 
+    @property
+    def usable(self) -> int:
+        """How many connections can be busy with what is held. Hosts that pause do not count.
+
+        A host counts for no more than its own connections, however many URLs it has here.
+        """
+        soon = time.time() + 1
+        return sum(
+            min(len(self._tasks.get(host.id, ())), self._terms[host.origin].connections)
+            for host in self._hosts.values()
+            if host.not_before <= soon
+        )
+
     def holdings(self) -> Counter[str]:
         """How many URLs each child has."""
         return self._allocator.holdings()
@@ -78,8 +91,8 @@ class Division(TaskQueue):
         self._allocator.join(child, place, clients)
 
     def lease(self, child: str, want: int) -> Lease | None:
-        """Up to `want` tasks for a child; None when there are none for it."""
-        hosts = self._allocator.lease(child, want, want, self)
+        """Tasks for `want` connections of a child; None when there are none for it."""
+        hosts = self._allocator.lease(child, want, self.waiting, self)
         capped = [replace(each, connections=min(each.connections, self._terms[each.origin].connections)) for each in hosts]  # fmt: skip
         return lease_of(capped) if capped else None
 

@@ -47,8 +47,11 @@ TICK = 0.2
 LONGEST_CHILD_SILENCE = 60.0
 # How long children have for their last reports, of the second and a half that a server waits.
 LAST_WORDS = 1.0
-# It holds as much again as its children can have in flight, so that none waits for the line upward.
+# It holds work for as many connections again as its children have, so that none waits for the line
+# upward.
 STOCK = 2
+# With more URLs than this for each connection of its children it asks for no more.
+MOST_WAITING = 50
 # Beyond this many, URLs that were sent are forgotten: then some are sent again.
 MOST_KNOWN = 2_000_000
 
@@ -142,7 +145,12 @@ class Relay:
         self._messages.clear()
 
     def _want(self) -> int:
-        return max(0, STOCK * self._crew.size * self._settings.connections - self._division.waiting)
+        """How many more connections it could keep busy: the parent gives many URLs of a host, and
+        each host keeps only a few connections busy."""
+        connections = self._crew.size * self._settings.connections
+        if self._division.waiting > MOST_WAITING * connections:
+            return 0
+        return max(0, STOCK * connections - self._division.usable)
 
     def _machines(self) -> list[MachineState]:
         return with_holdings(self._crew.machines, self._crew.level, self._wants, self._division.holdings())

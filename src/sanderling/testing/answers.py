@@ -104,7 +104,7 @@ class Answers:
         if request.number is None:
             return self._stray(request, t)
         if request.kind == "image":
-            return _image(request.path)
+            return _image(request.path, request.web.image_size)
         if request.kind == "sitemap":
             document = sitemap(request.web, request.number, request.path, t)
             return Reply(404) if document is None else Reply(200, document, "application/xml")
@@ -148,7 +148,7 @@ def _kind(path: str) -> Kind:
     return "page"
 
 
-def _image(path: str) -> Reply:
+def _image(path: str, size: int) -> Reply:
     name = path.removeprefix("/img/").removesuffix(".png")
     try:
         key = int(name, 16)
@@ -156,7 +156,7 @@ def _image(path: str) -> Reply:
         return Reply(404)
     if path != f"/img/{key:016x}.png":
         return Reply(404)
-    return Reply(200, png.pattern(key), "image/png")
+    return Reply(200, png.pattern(key, size), "image/png")
 
 
 def _not_modified(headers: dict[bytes, bytes], tag: str, modified: int) -> bool:

@@ -1,5 +1,6 @@
 """Makes valid and harmful PNG files."""
 
+import random
 import struct
 import zlib
 
@@ -14,12 +15,14 @@ def header(width: int, height: int, *, bits: int = 8, colour: int = 2) -> bytes:
     return chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, bits, colour, 0, 0, 0))
 
 
-def pattern(key: int) -> bytes:
-    """An 8 by 8 picture in two colours, 64 pixels for the 64 bits of the key."""
+def pattern(key: int, size: int = 0) -> bytes:
+    """An 8 by 8 picture in two colours, 64 pixels for the 64 bits of the key; with `size` bytes of
+    a private part that no compression makes smaller, like the pixels of a photo."""
     light = (key & 0xFFFFFF | 0x808080).to_bytes(3, "big")
     dark = (key >> 24 & 0x7F7F7F).to_bytes(3, "big")
     rows = b"".join(b"\0" + b"".join(light if key >> (8 * y + x) & 1 else dark for x in range(8)) for y in range(8))
-    return SIGNATURE + header(8, 8) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+    private = chunk(b"prVt", random.Random(key).randbytes(size)) if size else b""
+    return SIGNATURE + header(8, 8) + private + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
 
 
 def pixel_bomb(side: int = 30_000) -> bytes:

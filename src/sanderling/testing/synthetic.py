@@ -45,6 +45,7 @@ class SyntheticWeb:
     chance origin       None: host N is `http://hostN.test`; an origin such as
     `http://127.0.0.1:8080`: all hosts are
                  below it
+    image_size   bytes of a picture, beside its 64 pixels
     """
 
     hosts: int = 1
@@ -63,6 +64,7 @@ class SyntheticWeb:
     topics: int = 0
     locality: float = 0.0
     origin: str | None = None
+    image_size: int = 0
 
     def __post_init__(self) -> None:
         if self.hosts < 1 or self.pages < self.hosts:
