@@ -230,6 +230,23 @@ class Served(Timed):
             self._queues[part].add(page)
 
 
+class Reported(Served):
+    """A later day of ours: watchers at the sites report which pages were updated since they were
+    visited. The first reading resets a report, so the server has each page once."""
+
+    def __init__(self, web: Web, costs: Costs, crawlers: int, updated: frozenset[int]) -> None:
+        self._updated = updated
+        super().__init__(web, costs, [1] * crawlers, BATCH)
+        self._admit(sorted(updated))
+
+    def links(self, page: int) -> list[int]:
+        """All of them are known."""
+        return []
+
+    def _admit(self, pages: Sequence[int]) -> None:
+        super()._admit([page for page in pages if page in self._updated])
+
+
 def crawl(team: str, web: Web, costs: Costs, crawlers: int) -> Timed:
     match team:
         case "independent":

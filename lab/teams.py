@@ -14,6 +14,9 @@ most links to them were downloaded, on average.
 
 Then two machines divide the web by its domains: 25 threads for .com, 10 for .edu, .net and .org.
 
+At last ours on days two and three, when a watcher at each site reports which of its pages were
+updated. Other teams know nothing of that and begin each day as the first.
+
 Nothing is fetched: this is a model of the time that messages cost.
 
 With `--real`, real clients fetch from a real web server on this computer, and a socket delays their
@@ -30,7 +33,7 @@ import numpy as np
 
 from lab import real_teams, webs
 from lab.confidence import repeated
-from lab.messaging import Costs, Served, Timed, crawl
+from lab.messaging import Costs, Reported, Served, Timed, crawl
 from lab.parallel import BATCH
 from sanderling.presenting.arguments import positive
 from sanderling.presenting.plot import table
@@ -38,6 +41,8 @@ from sanderling.presenting.plot import table
 TEAMS = ("independent", "dependent", "seed-server", "ours")
 MESSAGES = (0.01, 0.05, 0.2)
 THREADS = (25, 10)
+# The share of the pages that is updated in a day; `lab watcher` has the same.
+UPDATED = 0.03
 _COM = 7  # hosts of ten that are in .com; the others are in .edu, .net and .org, one each
 
 
@@ -61,6 +66,32 @@ class SplitPages(msgspec.Struct, frozen=True):
     seed_server: int
     ours: int
     factor: float
+
+
+class LaterDay(msgspec.Struct, frozen=True):
+    """What ours does on a day after the first, when watchers report which pages were updated."""
+
+    day: int
+    message: float
+    updated: int
+    downloads: int
+    most: int  # downloads of one page
+    seconds: float  # until the last one was fetched
+    messages: int
+
+
+def later_days(web: webs.Web, crawlers: int, seconds: float, message: float) -> list[LaterDay]:
+    chance = np.random.default_rng(2)
+    found = []
+    for day in (2, 3):
+        updated = np.flatnonzero(chance.random(len(web.graph.ids)) < UPDATED).tolist()
+        crawling = Reported(web, Costs(message=message), crawlers, frozenset(updated))
+        crawling.run(seconds)
+        most = max(np.bincount(np.array(crawling.visits, np.int64)).tolist(), default=0)
+        found.append(
+            LaterDay(day, message, len(updated), len(crawling.visits), most, round(crawling.now, 1), crawling.messages)
+        )
+    return found
 
 
 def compare(web: webs.Web, crawlers: int, seconds: float, message: float) -> list[TeamResult]:
@@ -154,22 +185,31 @@ def run_simulated(options: argparse.Namespace) -> int:
     web = webs.synthetic(pages=options.pages)
     teams: list[TeamResult] = []
     splits: list[SplitPages] = []
+    days: list[LaterDay] = []
     for message in (milliseconds / 1000 for milliseconds in options.message):
         teams += compare(web, options.crawlers, options.seconds, message)
         splits.append(split(web, options.seconds, message))
+        days += later_days(web, options.crawlers, options.seconds, message)
     if options.json:
-        shown = {"pages": len(web.graph.ids), "seconds": options.seconds, "teams": teams, "split": splits}
+        shown = {
+            "pages": len(web.graph.ids),
+            "seconds": options.seconds,
+            "teams": teams,
+            "split": splits,
+            "later": days,
+        }
         sys.stdout.write(msgspec.json.encode(shown).decode() + "\n")
         return 0
     sys.stdout.write(
         f"{options.crawlers} crawlers on {len(web.graph.ids):,} pages for {options.seconds} s, simulated\n"
         f"{_tables(teams)}\n\n"
         f"Two machines, {THREADS[0]} threads for .com and {THREADS[1]} for .edu, .net and .org: distinct pages\n"
-        f"{_tables(splits)}\n{repeated(1, 'crawl of each team')}\n"
+        f"{_tables(splits)}\n\n"
+        f"Ours on days two and three, when watchers report updated pages\n{_tables(days)}\n{repeated(1, 'crawl of each team')}\n"
     )
     return 0
 
 
-def _tables(results: list[TeamResult] | list[SplitPages] | list[real_teams.RealTeam]) -> str:
+def _tables(results: list[TeamResult] | list[SplitPages] | list[LaterDay] | list[real_teams.RealTeam]) -> str:
     rows: list[list[Any]] = [list(msgspec.structs.astuple(each)) for each in results]
     return table(rows, [name.replace("_", " ") for name in results[0].__struct_fields__])

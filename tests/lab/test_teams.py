@@ -12,7 +12,7 @@ from lab import experiment_parser, real_teams, webs
 from lab.delayed import DelayedSocket
 from lab.messaging import Costs, Dependent, Independent, Served, Timed, crawl
 from lab.team_servers import DependentTeam, TeamCrawler
-from lab.teams import TEAMS, TeamResult, compare, split
+from lab.teams import TEAMS, TeamResult, compare, later_days, split
 from sanderling.graph import Graph
 from sanderling.server.members.socket_switchboard import SocketSwitchboard
 from sanderling.settings import Settings
@@ -106,6 +106,12 @@ def test_two_machines_that_wait_for_each_url_are_three_times_slower(web: webs.We
     """A question takes twice as long as a page: 0.2 s there, 0.2 s back."""
     assert split(web, 10, 0.2).factor == pytest.approx(3, rel=0.15)
     assert split(web, 10, 0.01).factor < 1.3
+
+
+def test_reported_pages_are_downloaded_once_on_later_days(web: webs.Web) -> None:
+    for day in later_days(web, 20, 60, 0.05):
+        assert day.downloads == day.updated > 0 and day.most == 1
+        assert day.seconds < 20
 
 
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
