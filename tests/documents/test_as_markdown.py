@@ -22,6 +22,7 @@ def markdown(part: str) -> str:
         ('<figure class="highlight js"><table><tr><td class="gutter"><pre>1<br>2</pre></td><td><pre>var a;<br>var b;<br></pre></td></tr></table></figure>', "```js\nvar a;\nvar b;\n```"),
         ('<div class="highlight highlight-source-js"><pre>var x</pre></div>', "```js\nvar x\n```"),
         ('<div class="language-ruby highlighter-rouge"><pre class="highlight"><code>puts 1\n</code></pre></div>', "```ruby\nputs 1\n```"),
+        ('<p><a href="javascript:open()">Show all</a> birds<a href=/x></a></p>', "Show all birds"),
         ('<pre>plain</pre>', "```\nplain\n```"),
         ('<h2>Title<a class="headerlink" href="#t">¶</a></h2><h3><a href=#x>#</a>Sub</h3>', "## Title\n\n### Sub"),
         ("<table><thead><tr><th>a<th>b</thead><tr><td>1<td>2 | 3</table>", "| a | b |\n| --- | --- |\n| 1 | 2 \\| 3 |"),

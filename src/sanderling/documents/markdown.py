@@ -45,7 +45,14 @@ def as_markdown(document: Document, url: str, repeated: Set[int] = frozenset()) 
     """The main content of a page at a URL, with absolute links. The tree is changed."""
     _rewrite_formulas(document)
     whole = keep_main(document, repeated)
-    for rewrite in (_rewrite_code, _rewrite_headings, _rewrite_notes, _rewrite_admonitions, _rewrite_images):
+    for rewrite in (
+        _rewrite_code,
+        _rewrite_headings,
+        _rewrite_notes,
+        _rewrite_admonitions,
+        _rewrite_images,
+        _rewrite_links,
+    ):
         rewrite(whole)
     document.resolve_links(url)
     return _BLANK_LINES.sub("\n\n", whole.to_markdown(_STYLE).strip()) + "\n"
@@ -134,6 +141,15 @@ def _rewrite_images(root: Document | Element) -> None:
             image.attrs["src"] = source = later
         if not source or source.startswith("data:"):
             image.decompose()
+
+
+def _rewrite_links(root: Document | Element) -> None:
+    """Without those that lead nowhere or show nothing; their text stays."""
+    for link in root.find_all("a"):
+        if (link.attr("href") or "").strip().lower().startswith("javascript:") or not (
+            link.text.strip() or link.find("img")
+        ):
+            link.unwrap()
 
 
 def _rewrite_formulas(document: Document) -> None:
