@@ -82,7 +82,8 @@ def test_pages_behind_a_login_stay_out_of_what_leaves_the_folder(tmp_path: Path,
     for kind in ("jsonl", "warc", "cdxj", "links", "graphml"):
         out = tmp_path / f"out.{kind}"
         for options, shown in (((), False), (("--with-login",), True)):
-            assert sanderling("export", folder, "--format", kind, "-o", out, "--force", *options).code == 0
+            ran = sanderling("export", folder, "--format", kind, "-o", out, "--force", *options)
+            assert (ran.code, "pages read with your login left out" in ran.err) == (0, not shown), ran.err
             data = out.read_bytes()
             data = gzip.decompress(data) if kind == "warc" else data
             assert (b"/members/2" in data) is shown, (kind, options)

@@ -20,11 +20,11 @@ from sanderling.presenting.single import printed, singles
 from sanderling.presenting.table_files import csv_of, duckdb_file, parquet_of, sqlite_file
 from sanderling.presenting.tables import TABLES, item_lines
 from sanderling.presenting.versions import moment
-from sanderling.repository import archive_export, export
+from sanderling.repository import archive_export, export, views
 from sanderling.repository.archive import text_of
 from sanderling.repository.folder import Folder
 from sanderling.repository.opening import reading
-from sanderling.repository.store import Store
+from sanderling.repository.store import Store, ViewStore
 from sanderling.repository.wacz import Sign, wacz
 from sanderling.repository.zstd_export import warc_zst
 from sanderling.urls.patterns import pattern
@@ -130,6 +130,7 @@ def run(options: argparse.Namespace) -> int:
         for chunk in _chunks(options, folder, store, left_out):
             length += file.write(chunk)
             progress.say(f"exporting: {size(length)}")
+        _say_left_out(store, options)
     say(f"wrote {size(length)}")
     return _incomplete(left_out, options.dir)
 
@@ -148,8 +149,15 @@ def _folder(options: argparse.Namespace) -> int:
         check_place(out, folder)
         files = _files(options, folder, store, left_out)
         done = folder_files.write(files, lambda count: progress.say(f"exporting: {many(count, 'file')}"))
+        _say_left_out(store, options)
     say(f"wrote {many(done.written, 'file')} below {out}, {done.unchanged:,} unchanged, {done.removed:,} removed")
     return _incomplete(left_out, options.dir)
+
+
+def _say_left_out(store: ViewStore, options: argparse.Namespace) -> None:
+    """How many pages stay away because they were read with the user's login."""
+    if not options.with_login and (count := views.pages_with_login(store)):
+        say(f"{many(count, 'page')} read with your login left out: --with-login includes them")
 
 
 def _files(options: argparse.Namespace, folder: Folder, store: Store, left_out: export.LeftOut) -> Iterator[FolderFile]:
@@ -177,6 +185,7 @@ def _database(options: argparse.Namespace) -> int:
         try:
             DATABASES[options.format](part, store, options.with_login)
             part.replace(out)
+            _say_left_out(store, options)
         finally:
             part.unlink(missing_ok=True)
     say(f"wrote {size(out.stat().st_size)}")

@@ -218,6 +218,13 @@ def topic_parts(store: ViewStore, id: int, most: int = 2000, most_linking: int =
     )  # fmt: skip
 
 
+def pages_with_login(store: ViewStore) -> int:
+    """How many pages were read with the user's login."""
+    return int(
+        store.select(f"SELECT count(*) FROM pages WHERE flags & {rows.LOGIN} <> 0 AND status BETWEEN 200 AND 299")[0][0]
+    )
+
+
 def evidence(store: ViewStore, id: int) -> bytes:
     """What visits have said about when a URL changes, in the encoding of the update module; empty
     when nothing."""
