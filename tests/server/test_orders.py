@@ -17,7 +17,7 @@ from sanderling.server.ranking import snapshot
 from sanderling.server.ranking.order import Scoring, Snapshot, breadth_first
 from sanderling.server.ranking.orders import scoring
 from sanderling.server.ranking.reranker import read
-from sanderling.settings import CHOICES, ORDERS, Settings
+from sanderling.settings import BY_TOPIC, CHOICES, ORDERS, Settings
 from sanderling.urls import identity
 
 HOME = "http://e.org"
@@ -76,6 +76,6 @@ def test_a_new_order_ranks_by_what_clients_say(
 def test_relevance_is_read_only_for_orders_that_ask_for_it(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
     assert snapshot.read(store, ("relevance",))[0].relevance.max() == 0.8
     monkeypatch.setattr(SqliteStore, "relevances", None)
-    for order in ORDERS.keys() - {"topic"}:
+    for order in ORDERS.keys() - {*BY_TOPIC}:
         assert not snapshot.read(store, scoring(order).reads)[0].relevance.any()
     store.close()
