@@ -3,6 +3,7 @@ dashboard, in pywb, as a site on a disk and as one file."""
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import tempfile
 import time
@@ -29,7 +30,10 @@ PACKAGES = {
     "mkdocs-material": ("mkdocs-material==9.7.6",),
     "sphinx": ("sphinx==8.2.3", "furo==2025.12.19"),
     "vitepress": ("vitepress@1.6.4",),
+    "material-ui": ("react@18.3.1", "react-dom@18.3.1", "@mui/material@5.18.0", "chart.js@4.6.1"),
 }
+# Without scripts there is nothing on these pages, so a browser has to archive them.
+MADE_BY_SCRIPTS = {"material-ui"}
 MOST = 0.02
 REPLAYS = ("dashboard", "pywb", "site", "single")
 _TEXT = """# Waders of the coast
@@ -61,6 +65,22 @@ theme:
   font: false
   palette: {{primary: teal}}
   features: [navigation.tabs, content.code.copy]
+"""
+
+
+_APPLICATION = """<!doctype html><meta charset=utf-8><title>Waders</title><div id=root></div>
+<canvas id=chart width=400 height=200></canvas>
+<script src=react.js></script><script src=react-dom.js></script><script src=material.js></script>
+<script src=chart.js></script><script>
+const h = React.createElement, { AppBar, Toolbar, Typography, Alert, Card, CardContent, Button, Slider } = MaterialUI;
+ReactDOM.createRoot(document.getElementById("root")).render(h("div", null,
+  h(AppBar, { position: "static" }, h(Toolbar, null, h(Typography, { variant: "h6" }, "Waders"))),
+  h(Alert, { severity: "info" }, "A knot was seen."),
+  h(Card, null, h(CardContent, null, h(Typography, { variant: "h4" }, "Dunlin"),
+    h(Button, { variant: "contained" }, "Look"), h(Slider, { defaultValue: 40 })))));
+new Chart(document.getElementById("chart"), { type: "bar", options: { responsive: false, animation: false },
+  data: { labels: ["Dunlin", "Knot"], datasets: [{ label: "Length", data: [18, 25] }] } });
+</script>
 """
 
 
@@ -125,8 +145,27 @@ def _vitepress(place: Path) -> Path:
     return place / "site"
 
 
-BUILDS: dict[str, Callable[[Path], Path]] = {"mkdocs-material": _material, "sphinx": _sphinx, "vitepress": _vitepress}
-PAGES = {"mkdocs-material": ("", "second/"), "sphinx": ("", "second.html"), "vitepress": ("", "second.html")}
+def _material_ui(place: Path) -> Path:
+    modules, site = npm.packages("material-ui", *PACKAGES["material-ui"]), place / "site"
+    site.mkdir()
+    for name, path in {
+        "react.js": "react/umd/react.production.min.js",
+        "react-dom.js": "react-dom/umd/react-dom.production.min.js",
+        "material.js": "@mui/material/umd/material-ui.production.min.js",
+        "chart.js": "chart.js/dist/chart.umd.js",
+    }.items():
+        shutil.copyfile(modules / path, site / name)
+    (site / "index.html").write_text(_APPLICATION)
+    return site
+
+
+BUILDS: dict[str, Callable[[Path], Path]] = {
+    "mkdocs-material": _material, "sphinx": _sphinx, "vitepress": _vitepress, "material-ui": _material_ui,
+}  # fmt: skip
+PAGES = {
+    "mkdocs-material": ("", "second/"), "sphinx": ("", "second.html"), "vitepress": ("", "second.html"),
+    "material-ui": ("",),
+}  # fmt: skip
 
 
 def report(names: list[str], pictures: Path | None) -> int:
@@ -143,7 +182,7 @@ def report(names: list[str], pictures: Path | None) -> int:
             with ExitStack() as stack:
                 home, pages = _site(name, place / name.replace(" ", "-"), stack)
                 live = {path: picture(browser, home + path) for path in pages}
-                for way in ("requisites", "browser"):
+                for way in ("browser",) if name in MADE_BY_SCRIPTS else ("requisites", "browser"):
                     folder = place / f"{name.replace(' ', '-')}-{way}" / "copy"
                     _crawl(home, folder, way)
                     for path, found in _replayed(browser, folder, home, pages, live, pictures, f"{name}-{way}"):
