@@ -158,7 +158,9 @@ def parser() -> argparse.ArgumentParser:
     both.add_argument("--cases", type=Path, metavar="FOLDER", help="html5lib's tree-construction cases")
     both.set_defaults(run=lambda chosen: parsers.report(chosen.folders, chosen.count, chosen.seed, chosen.cases))
     looks = commands.add_parser("replay", help="live pages beside their archived copies, compared by pixels")
-    looks.add_argument("names", nargs="*", metavar="NAME", help="mkdocs-material, sphinx, vitepress, material-ui, '55 files' (all)")
+    looks.add_argument(
+        "names", nargs="*", metavar="NAME", help="mkdocs-material, sphinx, vitepress, material-ui, '55 files' (all)"
+    )
     looks.add_argument("--pictures", type=Path, metavar="FOLDER", help="keep the pictures there")
     looks.set_defaults(run=lambda chosen: replay.report(chosen.names, chosen.pictures))
     way = commands.add_parser("journey", help="the way of one page through the code, traced")
