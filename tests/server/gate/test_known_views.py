@@ -128,6 +128,27 @@ def test_plain_paths_are_all_tried_until_hundreds_brought_nothing() -> None:
     assert PATIENT <= tried < 1000 and site.views.sample("/manual/fr/*", 2) == 2
 
 
+def test_other_formats_of_pages_with_numbers_are_views() -> None:
+    site = Site()
+    names = [f"{letter * 4} {letter * 5}" for letter in "abcdefghijklmnop"]
+    for number, name in enumerate(names):
+        site.link(f"/issues/{number}", text(name))
+        site.link(f"/issues/{number}.atom", f"{text(name)}Recent changes\n")
+        site.link(f"/photos/{number}.html", text(f"picture {name}"))
+    assert site.count("/issues/") - site.count(".atom") == site.count("/photos/") == len(names)
+    assert site.count(".atom") <= SAMPLES
+    assert site.views.sample("/issues/*.atom", 100) == 2
+
+
+def test_signs_between_names_may_be_escaped() -> None:
+    site = wiki()
+    for one in ("id", "name", "size", "owner"):
+        site.link(f"/list?sort={one}", f"{FRAME}{one}")
+        for other in ("id", "name", "size", "owner"):
+            site.link(f"/list?sort={one}%2C{other}%3Adesc", f"{FRAME}{one} {other}")
+    assert site.count("%2C") <= SAMPLES + 4  # four have a name of their own
+
+
 def test_paths_that_redirect_to_a_login_are_given_up_sooner() -> None:
     views, kind, tried = HostViews(KeptViews()), "/edit/*", 0
     while tried < PATIENT and (more := views.sample(kind, 1000)):

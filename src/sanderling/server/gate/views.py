@@ -71,7 +71,7 @@ _WORD = re.compile(r"[_~.+-]?[a-z][a-z_-]{0,15}|[A-Z]{1,2}")
 _DIGITS = re.compile(r"\d+|[0-9a-f]{8,}")
 _SIGNS = re.compile(r"[\W_]+")
 _AND = re.compile(r"[&;]")
-_ENDS = 0x5BD1E995  # any number
+_ENDS, _WHOLE = 0x5BD1E995, 0x1B873593  # any numbers
 
 
 class ViewKind(msgspec.Struct, array_like=True):
@@ -161,7 +161,9 @@ class HostViews:
         parts = [part for part in path.split("/") if part]
         if not query and len(self._pages) < MOST_UNDER_WAY:
             self._pages.add(id)
-        if self._combines(parts, query) and not _is_number(url):
+        if not query and parts and len(self._names) < MOST_NAMES and not self._is_format(parts):
+            self._names.add(_number("/".join(parts)) ^ _WHOLE)
+        if self._combines(parts, query) and not self._is_number(url, parts):
             self._combinations[id] = "" if query or not parts or self._word(parts) else parts[-1]
 
     def place(self, id: int, url: str, anchor: str, via: int) -> str:
@@ -211,7 +213,8 @@ class HostViews:
         all tried, until hundreds of them brought nothing; of the others, some, if they became twice
         as many since that was done last."""
         kind = self.find(text)
-        if text.startswith("/") and "?" not in text and kind.tried + (AS_MISSED - 1) * kind.missed < PATIENT:
+        plain = text.startswith("/") and text.endswith("*")
+        if plain and kind.tried + (AS_MISSED - 1) * kind.missed < PATIENT:
             return min(held, max(SAMPLES, kind.tried))
         if held < 2 * kind.sampled:
             return 0
@@ -241,7 +244,7 @@ class HostViews:
         self._lines |= fresh
         brought = length_of(fresh)
         usual = self._squares / self._brought if self._brought else 0.0
-        new = not copy if _is_number(url) else brought >= max(LEAST, usual / SHARE)
+        new = not copy if self._is_number(url, _parts(url)) else brought >= max(LEAST, usual / SHARE)
         changed = self._credit(id) if new else False
         if id in self._under_way:
             return self._judged(id, url, new) or changed
@@ -310,6 +313,19 @@ class HostViews:
             self._names.update(names)
         return False
 
+    def _is_format(self, parts: list[str]) -> bool:
+        """Whether a path is that of a known page with an ending: `/issues/33.atom`."""
+        name = parts[-1].rpartition(".")[0] if parts else ""
+        if not name or not _ENDING.search(parts[-1]):
+            return False
+        return _number("/".join([*parts[:-1], name])) ^ _WHOLE in self._names
+
+    def _is_number(self, url: str, parts: list[str]) -> bool:
+        """Whether a URL ends in a number, as those of photos and stations do."""
+        if "?" in url or not parts or any(map(str.isalpha, _ENDING.sub("", parts[-1]))):
+            return False
+        return not self._is_format(parts)
+
     def _word(self, parts: list[str]) -> str:
         """The end of a path that stands below many names: `history`, or `attachments/list`."""
         ends = ("/".join(parts[-length:]) for length in (1, 2) if len(parts) > length)
@@ -333,7 +349,11 @@ class HostViews:
         depths = range(max(least, min(DEEPEST, len(folders))), least - 1, -1)
         above = [f"/{''.join(f'{part}/' for part in folders[:depth])}" for depth in depths]
         whole = f"/{''.join(f'{part}/' for part in folders)}"
-        program = parts[-1] if asked and not is_folder and parts and _PROGRAM.fullmatch(parts[-1]) else "*"
+        program = "*"
+        if asked and folders != parts and _PROGRAM.fullmatch(parts[-1]):
+            program = parts[-1]
+        elif not asked and self._is_format(parts):
+            program += parts[-1][parts[-1].rindex(".") :]
         word = self._word(parts)
         kinds = [each + (program if each == whole else "*") + asked for each in above]
         return ViewAddress(kinds, word and word + asked)
@@ -376,15 +396,16 @@ def _values(query: str) -> list[str]:
     return values
 
 
-def _is_number(url: str) -> bool:
-    """Whether a URL ends in a number, as those of photos and stations do."""
-    return "?" not in url and not any(map(str.isalpha, _ENDING.sub("", url.rstrip("/").rpartition("/")[2])))
+def _parts(url: str) -> list[str]:
+    """The parts of the path of a URL."""
+    path, _, _ = url[url.find("/", 8) :].partition("?")
+    return [part for part in path.split("/") if part]
 
 
 @lru_cache(8192)  # most parts of paths are folders that others are in, too
 def _numbers(part: str) -> tuple[int, ...]:
     """The names in a part of a URL."""
-    return tuple([_number(_ENDING.sub("", name)) for name in _NAMES.findall(part)])
+    return tuple([_number(_ENDING.sub("", name)) for name in _NAMES.findall(unquote(part) if "%" in part else part)])
 
 
 def _number(name: str) -> int:
