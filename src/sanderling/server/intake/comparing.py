@@ -19,6 +19,7 @@ from sanderling.change.excerpt import excerpt
 from sanderling.change.explain import paragraphs
 from sanderling.change.judging import chooser, image_describer, judge, known_noise, rejudge, watcher
 from sanderling.change.noise import volatile_places
+from sanderling.change.packing import same_content
 from sanderling.change.passing import only_time_passed
 from sanderling.change.pixels import Decoder
 from sanderling.change.rules import unmatched
@@ -202,6 +203,9 @@ class _BothVersions:
             return self.whole
         return focus(self.whole[0], self.rules), focus(self.whole[1], self.rules)
 
+    def packed_again(self) -> bool:
+        return len(self.archived) == 2 and same_content(self.archived[0].body, self.archived[1].body)
+
     def only_time_passed(self) -> bool:
         texts = self.texts()
         return texts is not None and only_time_passed(
@@ -215,7 +219,11 @@ class _BothVersions:
 def _with_excerpt(change: Change, both: _BothVersions, volatile: Set[int] = frozenset()) -> Change:
     """A change with its excerpt, if both versions are documents in the archive."""
     told = change.news or change.kinds & ChangeKind.BEHAVIOUR
-    if not told or change.kinds & (ChangeKind.NEW | ChangeKind.GONE) or not both.whole or not both.compared:
+    if not told or change.kinds & (ChangeKind.NEW | ChangeKind.GONE):
+        return change
+    if both.packed_again():
+        return replace(change, news=False, significance=0.01, summary="the same content, packed again")
+    if not both.whole or not both.compared:
         return change
     if both.rules and (why := both.rules.conditions.objection(*map(visible_text, both.compared))):
         change = replace(change, news=False, summary=f"{change.summary}; {why}")
