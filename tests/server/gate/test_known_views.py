@@ -171,6 +171,17 @@ def test_programs_with_the_same_parameter_are_kinds_of_their_own() -> None:
     assert len(site.visits) <= 2 * len(names) + 5 * (SAMPLES + 1)
 
 
+def test_programs_without_an_ending_are_known_by_the_names_they_are_asked_for() -> None:
+    site = Site()
+    names = [f"The+{letter * 3}+{letter * 5}" for letter in "abcdefghijklmnop"]
+    for name in names:
+        for program in ("raw", "edit", "history", "diff", "watch"):
+            site.link(f"/{program}?name={name}", FRAME)
+        site.link(f"/page?name={name}", text(name))
+    assert site.count("/page") == len(names)
+    assert len(site.visits) <= 2 * len(names) + 5 * (SAMPLES + 1)
+
+
 def test_a_view_waits_for_its_page() -> None:
     """Before the page itself, its old version would seem to bring what the page says."""
     site = Site()

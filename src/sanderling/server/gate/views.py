@@ -138,6 +138,7 @@ class HostViews:
         self._lines: set[int] = set()
         self._below: dict[str, set[str]] = {}  # the names that a last part of paths stood below
         self._words: dict[str, set[str]] = {}
+        self._programs: dict[str, set[str]] = {}  # last parts of paths that are asked for names, by folder
         self._under_way: dict[int, str] = {}  # combinations that are to be visited, with the kind that decided
         self._leads: dict[int, tuple[int, list[str]]] = {}  # URLs that only a dull combination led to, with that
         self._dull_now: dict[int, list[str]] = {}
@@ -163,6 +164,10 @@ class HostViews:
             self._pages.add(id)
         if not query and parts and len(self._names) < MOST_NAMES and not self._is_format(parts):
             self._names.add(_number("/".join(parts)) ^ _WHOLE)
+        if query and parts and len(parts) <= FOLDERS + 1 and len(self._programs) < MOST_KINDS and _asks(query):
+            programs = self._programs.setdefault("/".join(parts[:-1]), set())
+            if len(programs) <= MOST_WORDS:
+                programs.add(parts[-1])
         if self._combines(parts, query) and not self._is_number(url, parts):
             self._combinations[id] = "" if query or not parts or self._word(parts) else parts[-1]
 
@@ -313,6 +318,14 @@ class HostViews:
             self._names.update(names)
         return False
 
+    def _is_program(self, parts: list[str], query: str) -> bool:
+        """Whether the last part of a path says what answers, and the query which page. Where more
+        than a few are asked so, they are pages."""
+        if not parts or _PROGRAM.fullmatch(parts[-1]):
+            return bool(parts)
+        programs = self._programs.get("/".join(parts[:-1]), ())
+        return parts[-1] in programs and len(programs) <= MOST_WORDS and _asks(query)
+
     def _is_format(self, parts: list[str]) -> bool:
         """Whether a path is that of a known page with an ending: `/issues/33.atom`."""
         name = parts[-1].rpartition(".")[0] if parts else ""
@@ -350,7 +363,7 @@ class HostViews:
         above = [f"/{''.join(f'{part}/' for part in folders[:depth])}" for depth in depths]
         whole = f"/{''.join(f'{part}/' for part in folders)}"
         program = "*"
-        if asked and folders != parts and _PROGRAM.fullmatch(parts[-1]):
+        if asked and not is_folder and self._is_program(parts, query):
             program = parts[-1]
         elif not asked and self._is_format(parts):
             program += parts[-1][parts[-1].rindex(".") :]
@@ -386,6 +399,12 @@ def _shown(url: str, word: str) -> list[str]:
         return [path]
     above = path.rstrip("/").removesuffix(word) if word else ""
     return [above, above.rstrip("/")] if above else []
+
+
+def _asks(query: str) -> bool:
+    """Whether a query has a name in it, and not only words, numbers and hashes."""
+    values = (pair.partition("=")[2] for pair in _AND.split(query))
+    return any(value and not _WORD.fullmatch(value) and not _DIGITS.fullmatch(value) for value in values)
 
 
 def _values(query: str) -> list[str]:
