@@ -47,11 +47,6 @@ def by_words(old: Sequence[str], new: Sequence[str]) -> Pairing:
     return pair
 
 
-def related(before: str, after: str) -> bool:
-    """Whether two paragraphs can be versions of each other."""
-    return _likeness(_telling(before), _telling(after)) > 0
-
-
 def _telling(text: str) -> frozenset[str]:
     found = text.casefold().split()
     if len(found) < _FEW:

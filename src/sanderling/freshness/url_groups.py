@@ -8,7 +8,6 @@ visit, nothing else is known about a page.
 
 import re
 from functools import lru_cache
-from urllib.parse import urlsplit
 
 _IDENTIFIER = re.compile(
     r"(?=[0-9a-f]*\d)[0-9a-f]{8,}(?:-[0-9a-f]{4,})*|(?=\w*\d\w*[A-Za-z])(?=\w*[A-Za-z]\w*\d)\w{10,}", re.IGNORECASE
@@ -45,10 +44,6 @@ def groups_of(place: str, page: str) -> tuple[str, str]:
     folders = [folder for folder in path.split("/") if folder][:_DEEPEST]
     host = host.lower()
     return "/".join([host, *folders, page]), "/".join([host, *map(_shape, folders), page])
-
-
-def url_host(url: str) -> str:
-    return urlsplit(url).netloc.lower()
 
 
 def cut(url: str) -> tuple[str, str]:
