@@ -55,8 +55,10 @@ async def candidates(tab: Tab, hints: Sequence[HintedEvent] = (), only: bool = F
                 node: msgspec.Raw = await tab.within(resolved, deadline)
             except CallRefused:  # it is gone already
                 continue
-            told.append([event, handler])
-            elements.append({"objectId": msgspec.json.decode(node)["object"]["objectId"]})
+            element = msgspec.json.decode(node)["object"].get("objectId")
+            if element is not None:  # else it is in a frame of another origin
+                told.append([event, handler])
+                elements.append({"objectId": element})
         call = {
             "functionDeclaration": script("events"),
             "executionContextId": context,
