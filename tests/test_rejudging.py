@@ -139,5 +139,5 @@ def test_models_are_known_again(tmp_path: Path) -> None:
     from sanderling.server.topic.topic import of_words
 
     one: Topic = of_words(FIRST)
-    assert rejudging.mark_of(one.weights) == rejudging.mark_of(of_words(FIRST).weights)
-    assert rejudging.mark_of(one.weights) != rejudging.mark_of(of_words(SECOND).weights)
+    assert rejudging.mark_of(one) == rejudging.mark_of(of_words(FIRST))
+    assert rejudging.mark_of(one) != rejudging.mark_of(of_words(SECOND))
