@@ -9,7 +9,7 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -143,6 +143,53 @@ def test_an_upload_that_is_cut_short_leaves_the_archive(storage: Storage, tmp_pa
 def _again(path: Path, content: bytes) -> Path:
     path.write_bytes(content)
     return path
+
+
+def test_exports_to_object_storage(storage: Storage, sanderling: Run, tmp_path: Path, crawled: Path) -> None:
+    folder = crawled / "small"
+    for form in ("jsonl", "wacz", "sqlite"):
+        address, here = f"s3://birds/exports/{form}", tmp_path / form
+        ran = sanderling("export", folder, "--format", form, "-o", address)
+        assert ran.code == 0 and f"to {address}" in ran.err
+        assert sanderling("export", folder, "--format", form, "-o", here).code == 0
+        there = bytes(obstore.get(remote.storage("s3://birds"), f"exports/{form}").bytes())
+        assert len(there) == here.stat().st_size and there[:8] == here.read_bytes()[:8]
+    again = sanderling("export", folder, "--format", "jsonl", "-o", "s3://birds/exports/jsonl")
+    assert again.code == 2 and "exists" in again.err
+    wrong = {
+        "s3://nobody/a": (1, "there is no bucket nobody"),
+        "s3://birds": (2, "s3://bucket/prefix/name"),
+        "s3://birds/../a": (2, "s3://bucket/prefix/name"),
+    }
+    for address, (code, said) in wrong.items():
+        ran = sanderling("export", folder, "--format", "sqlite", "-o", address)
+        assert (ran.code, ran.err.count("\n")) == (code, 1) and said in ran.err, ran.err
+    ran = sanderling("export", folder, "--format", "site", "-o", "s3://birds/site")
+    assert ran.code == 2 and "export it to a folder" in ran.err
+
+
+def test_an_export_that_is_cut_short_leaves_nothing(storage: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = remote.remote_file("s3://birds/exports/a")
+    remote.write_file(file, [b"whole"])
+    monkeypatch.setattr(remote, "_PART", 5 << 20)
+
+    def broken(fault: Callable[[], None]) -> Iterator[bytes]:
+        for _ in range(7):
+            yield bytes(1 << 20)
+        fault()
+        for _ in range(7):
+            yield bytes(1 << 20)
+
+    def stop() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        remote.write_file(file, broken(stop))
+    with urllib.request.urlopen(f"{storage.url}/birds?uploads", timeout=PATIENCE) as listing:
+        assert b"<Upload>" not in listing.read()
+    assert bytes(obstore.get(remote.storage("s3://birds"), file.name).bytes()) == b"whole"
+    with pytest.raises(ArchiveAway, match="s3://birds/exports/a cannot be reached"):
+        remote.write_file(file, broken(storage.process.kill))
 
 
 def test_addresses_that_are_none(sanderling: Run, tmp_path: Path) -> None:

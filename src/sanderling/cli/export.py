@@ -4,6 +4,7 @@ import argparse
 import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from sanderling import clock
 from sanderling.cli.folders import add_folder
@@ -24,12 +25,14 @@ from sanderling.repository import archive_export, export, views
 from sanderling.repository.archive import text_of
 from sanderling.repository.folder import Folder
 from sanderling.repository.opening import reading
+from sanderling.repository.remote import RemoteFile, file_exists, remote_file, write_file
 from sanderling.repository.store import Store, ViewStore
 from sanderling.repository.wacz import Sign, wacz
 from sanderling.repository.zstd_export import warc_zst
 from sanderling.urls.patterns import pattern
 
-_ABOUT = """Writes the data of a crawl to a file, or to standard output with -o -. Formats with a file for each page
+_ABOUT = """Writes the data of a crawl to a file, to standard output with -o -, or to object storage
+with -o s3://bucket/prefix/name. Formats with a file for each page
 (markdown, site, single, pdf) are written to a folder. Done again, they write what changed, remove files
 of pages that are gone, and go on where an interrupted export was.
 
@@ -79,6 +82,8 @@ TABLE_FORMATS = {"csv": csv_of, "parquet": parquet_of}
 # Formats that are a folder of files, and those of them that are about all pages.
 FOLDERS = ("markdown", "site", "single", "pdf")
 WHOLE = ("markdown", "site")
+# A database that was made is uploaded in pieces of so many bytes.
+_PIECE = 1 << 20
 DATABASES = {"duckdb": duckdb_file, "sqlite": sqlite_file}
 
 
@@ -93,8 +98,9 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "-o",
         "--output",
         required=True,
-        type=pathname,
-        help="the file to write (- for standard output); for markdown, site, single and pdf a folder",
+        type=_place,
+        help="the file to write (- for standard output, s3://bucket/prefix/name for object storage); "
+        "for markdown, site, single and pdf a folder",
     )
     parser.add_argument("--table", metavar="NAME", help="for csv and parquet: the table")
     when = "2026-11-01, '2026-11-01 12:00', 3h, 7d"
@@ -118,7 +124,13 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     parser.set_defaults(run=run)
 
 
+def _place(text: str) -> Path | RemoteFile:
+    return remote_file(text) if text.startswith("s3:") else pathname(text)
+
+
 def run(options: argparse.Namespace) -> int:
+    if isinstance(options.output, RemoteFile):
+        return _remote(options, options.output)
     if options.format in FOLDERS:
         return _folder(options)
     if options.format in DATABASES:
@@ -133,6 +145,40 @@ def run(options: argparse.Namespace) -> int:
         _say_left_out(store, options)
     say(f"wrote {size(length)}")
     return _incomplete(left_out, options.dir)
+
+
+def _remote(options: argparse.Namespace, file: RemoteFile) -> int:
+    """Uploads the file while it is made."""
+    if options.format in FOLDERS:
+        raise UsageError(f"{options.format} is a folder of files: export it to a folder, and copy that to {file}")
+    if not options.force and file_exists(file):
+        raise UsageError(f"{file} exists; choose another name or add --force")
+    left_out, progress, length = export.LeftOut(), NowAndThen(), 0
+
+    def counted() -> Iterator[bytes]:
+        nonlocal length
+        for chunk in chunks:
+            yield chunk
+            length += len(chunk)
+            progress.say(f"exporting to {file}: {size(length)}")
+
+    with reading(options.dir) as (folder, store):
+        made = options.format in DATABASES
+        chunks = _database_chunks(options, store) if made else _chunks(options, folder, store, left_out)
+        write_file(file, counted())
+        _say_left_out(store, options)
+    say(f"wrote {size(length)} to {file}")
+    return _incomplete(left_out, options.dir)
+
+
+def _database_chunks(options: argparse.Namespace, store: Store) -> Iterator[bytes]:
+    """A database is not written from its beginning to its end, so it is made here first."""
+    with TemporaryDirectory(prefix="sanderling-") as place:
+        path = Path(place, "database")
+        DATABASES[options.format](path, store, options.with_login)
+        with path.open("rb") as file:
+            while piece := file.read(_PIECE):
+                yield piece
 
 
 def _folder(options: argparse.Namespace) -> int:

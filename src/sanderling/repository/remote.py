@@ -1,4 +1,4 @@
-"""Archives that lie in object storage.
+"""Archives that lie in object storage, and files that are brought there.
 
 A file that was uploaded is replaced by a note of where it is: `NAME.remote` in the place of `NAME`.
 So a folder knows all its archives without asking the storage, and one whose storage cannot be
@@ -7,12 +7,13 @@ like), and are never written.
 """
 
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
@@ -25,6 +26,10 @@ _ARCHIVES = "*.warc.gz"
 AHEAD = 4 << 20
 _TIMES = {"timeout": "120s", "connect_timeout": "10s"}
 _RETRIES = {"max_retries": 3, "retry_timeout": timedelta(seconds=30)}
+# Parts of files that are uploaded while they are made. Storage takes 10,000 parts of a file.
+_PART, _PARTS_AT_ONCE = 32 << 20, 2
+_NAME = r"[\w!.*'()=+-]*[\w!*'()=+-][\w!.*'()=+-]*"  # not of dots alone
+_FILE = re.compile(rf"(s3://[a-z0-9][a-z0-9.-]{{1,62}})/({_NAME}(?:/{_NAME})*)", re.ASCII)
 # What a missing bucket, wrong credentials and a silent server are said with.
 _LONGEST = 200
 
@@ -34,6 +39,16 @@ class RemotePlace(msgspec.Struct, frozen=True):
 
     address: str
     size: int
+
+
+class RemoteFile(NamedTuple):
+    """A file in object storage, as the user named it."""
+
+    bucket: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.bucket}/{self.name}"
 
 
 class ReadableBytes(Protocol):
@@ -147,6 +162,36 @@ def upload(path: Path, address: str) -> None:
     path.unlink()
 
 
+def remote_file(text: str) -> RemoteFile:
+    found = _FILE.fullmatch(text)
+    if found is None:
+        raise UsageError(f"{text!r} is not an address of a file such as s3://bucket/prefix/name")
+    return RemoteFile(found[1], found[2])
+
+
+def file_exists(file: RemoteFile) -> bool:
+    store, module = storage(file.bucket), import_module("obstore")
+    try:
+        module.head(store, file.name)
+    except FileNotFoundError:
+        return False
+    except module.exceptions.BaseError as error:
+        raise away(str(file), error) from None
+    return True
+
+
+def write_file(file: RemoteFile, chunks: Iterable[bytes]) -> None:
+    """Uploads a file in parts while it is made. It is there when all of it is: whatever ends the
+    upload, its parts are given up, and a file that was there before stays."""
+    store, module = storage(file.bucket), import_module("obstore")
+    try:
+        module.put(store, file.name, iter(chunks), chunk_size=_PART, max_concurrency=_PARTS_AT_ONCE)
+    except (FileNotFoundError, module.exceptions.BaseError) as error:
+        if isinstance(error, FileNotFoundError) and "NoSuchBucket" not in str(error):
+            raise
+        raise away(str(file), error) from None
+
+
 def adopt(folder: Path, address: str) -> int:
     """Notes the archives in object storage that a folder does not know; returns how many."""
     found = 0
@@ -183,6 +228,8 @@ def away(address: str, error: Exception) -> Exception:
     """What is told of storage that does not answer as it should."""
     if isinstance(error, UsageError | ArchiveAway):
         return error
+    if "NoSuchBucket" in str(error):
+        return ArchiveAway(f"there is no bucket {address.split('/')[2]} in the object storage")
     said = str(error).partition("\n")[0].partition("Debug source")[0].strip()
     return ArchiveAway(f"{address} cannot be reached, and nothing is lost: {said[:_LONGEST]}")
 
