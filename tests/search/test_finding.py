@@ -165,16 +165,39 @@ def test_what_says_the_same_is_folded(library: Library) -> None:
     assert (folded.url, sorted(folded.also)) == ("http://a.org/one", ["http://a.org/three", "http://a.org/two"])
 
 
-def test_what_nearly_says_the_same_is_folded_under_one_title() -> None:
+def test_what_nearly_says_the_same_is_folded_where_the_rest_is_equal() -> None:
     place = DocAddress(0, 0)
     facts = HitFacts(0.0, 0.0, False, False)
 
-    def candidate(digest: int, simhash: int, name: int) -> Candidate:
-        return Candidate(1.0, place, digest, digest, digest, simhash, name, facts)
+    def candidate(digest: int, simhash: int, exact: int) -> Candidate:
+        return Candidate(1.0, place, digest, digest, digest, simhash, exact, facts)
 
     near = [candidate(1, 0b1111, 7), candidate(2, 0b1000, 7), candidate(3, 0b0000, 7), candidate(4, 0b1111, 8)]
     assert [len(hit.others) for hit in fold(near)] == [1, 0, 0]
     assert [len(hit.others) for hit in fold([candidate(0, 0, 7), candidate(0, 0, 7)])] == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("words", "one", "other", "hits"),
+    [
+        (200, "", "once", 1),
+        (200, "costs 12", "costs 13", 2),
+        (200, '{"shop": {"price": 12}}', '{"shop": {"price": 13}}', 2),
+        (12, "", "once", 2),
+        (12, "costs 12", "costs 13", 2),
+        (12, "costs 12", "costs 12", 1),
+    ],
+)
+def test_similar_pages_with_other_numbers_are_different(
+    library: Library, words: int, one: str, other: str, hits: int
+) -> None:
+    text = " ".join(f"heron {chr(97 + each % 26)}{chr(97 + each % 23)}lake" for each in range(words // 2))
+    for name, said in (("one", one), ("other", other)):
+        data, more = (said.encode(), "") if said.startswith("{") else (b"", said)
+        # Without the name, the data would make the texts equal.
+        body = f"{text} {more}" if not data else f"{text} {'or' * (name == 'other')}"
+        library.page(f"http://a.org/{name}", body, title="Heron", extracted=data)
+    assert len(library.find("heron").hits) == hits
 
 
 def test_pages_that_ask_not_to_be_shown(library: Library) -> None:

@@ -31,8 +31,8 @@ class Candidate(NamedTuple):
     page: int
     number: int
     digest: int  # of the text; 0 for none
-    simhash: int
-    name: int  # of the title
+    simhash: int  # 0 for a text of a few words
+    exact: int  # of the title, the data and the digits
     facts: HitFacts
 
 
@@ -51,12 +51,12 @@ def rank(searcher: tantivy.Searcher, found: list[tuple[float, tantivy.DocAddress
     """Puts the best documents in their final order. Drops those that ask not to be shown
     (noindex), and those that left the collection."""
     places = [place for _, place in found]
-    columns = [searcher.fast_field_values(name, places) for name in ("page", "number", "digest", "simhash", "name")]
+    columns = [searcher.fast_field_values(name, places) for name in ("page", "number", "digest", "simhash", "exact")]
     known = facts([int(page or 0) for page in columns[0]])
     nothing = HitFacts(0.0, 0.0, False, False)
     scored = [
-        Candidate(blended(score, about.importance, about.relevance), place, page, number, digest, simhash, name, about)
-        for (score, place), page, number, digest, simhash, name in zip(found, *columns, strict=True)
+        Candidate(blended(score, about.importance, about.relevance), place, page, number, digest, simhash, exact, about)
+        for (score, place), page, number, digest, simhash, exact in zip(found, *columns, strict=True)
         for about in [known.get(page, nothing)]
         if not about.noindex and not about.left_collection
     ]
@@ -66,15 +66,15 @@ def rank(searcher: tantivy.Searcher, found: list[tuple[float, tantivy.DocAddress
 
 
 def fold(candidates: list[Candidate]) -> list[Folded]:
-    """Folds near-duplicates into the best of them: hits with the same text, or with the same title
-    and a similar text."""
+    """Folds near-duplicates into the best of them: hits with the same text, or with a similar text
+    and the same title, data and digits."""
     hits: list[Folded] = []
     by_digest: dict[int, Folded] = {}
-    by_name: dict[int, list[Folded]] = {}
+    by_exact: dict[int, list[Folded]] = {}
     for each in candidates:
         same = by_digest.get(each.digest) if each.digest else None
         if same is None and each.simhash:
-            alike = by_name.get(each.name, [])
+            alike = by_exact.get(each.exact, [])
             same = next((hit for hit in alike if (hit.best.simhash ^ each.simhash).bit_count() <= NEAR_BITS), None)
         if same is not None:
             same.others.append(each)
@@ -84,5 +84,5 @@ def fold(candidates: list[Candidate]) -> list[Folded]:
         if each.digest:
             by_digest[each.digest] = hit
         if each.simhash:
-            by_name.setdefault(each.name, []).append(hit)
+            by_exact.setdefault(each.exact, []).append(hit)
     return hits

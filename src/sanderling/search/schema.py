@@ -15,7 +15,7 @@ from sanderling.search.comparing import MOMENTS, NUMBERS
 
 # Increase it whenever the fields or their meaning change. An index of another format is replaced by
 # a new one.
-FORMAT = 5
+FORMAT = 6
 
 _UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 # The same scripts for Python's `re`, as Unicode blocks.
@@ -61,7 +61,7 @@ def build() -> tantivy.Schema:
         schema.add_json_field(name, tokenizer_name="raw", index_option="basic", fast=True, expand_dots_enabled=True)
     for name in ("version", "status"):
         schema.add_unsigned_field(name, stored=True)
-    for name in ("digest", "simhash", "name"):
+    for name in ("digest", "simhash", "exact"):
         schema.add_unsigned_field(name, fast=True)
     # Not unsigned: tantivy 0.27 cannot delete documents by an unsigned field.
     schema.add_integer_field("number", indexed=True, fast=True)

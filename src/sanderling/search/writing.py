@@ -24,6 +24,9 @@ HEAP = 128_000_000
 # Longer texts are cut here: about 1,500 pages of a book.
 LONGEST_TEXT = 3_000_000
 _SAMPLE = 1000
+# Shorter texts are similar to none: one other word makes another page of them.
+FEWEST_WORDS = 50
+_NO_DIGITS = bytes({*range(256)} - {*b"0123456789"})
 _UNSIGNED = 0xFFFF_FFFF_FFFF_FFFF
 
 
@@ -95,13 +98,25 @@ def document(version: Searchable, content: FullText) -> tantivy.Document:
     made.add_unsigned("version", version.version)
     made.add_unsigned("status", version.status)
     made.add_unsigned("digest", int.from_bytes(version.text_digest[:8], "little") if text else 0)
-    made.add_unsigned("simhash", version.simhash & _UNSIGNED if text else 0)
-    made.add_unsigned("name", int.from_bytes(xxh3_64_digest(content.title.encode("utf-8", "replace")), "little"))
+    made.add_unsigned("simhash", version.simhash & _UNSIGNED if _is_long_enough(text) else 0)
+    made.add_unsigned("exact", _exact(content.title, version.extracted, text))
     made.add_float("at", version.at)
     made.add_float("until", NEVER if version.until is None else version.until)
     made.add_float("changed_at", version.changed_at)
     made.add_float("relevance", version.relevance)
     return made
+
+
+def _is_long_enough(text: str) -> bool:
+    return len(text.split(None, FEWEST_WORDS)) > FEWEST_WORDS
+
+
+def _exact(title: str, extracted: str | None, text: str) -> int:
+    """A number for the title, the data and the digits of a page. Pages with similar texts are still
+    different pages when one of these differs: a simhash sees no digits."""
+    coded = [each.encode("utf-8", "replace") for each in (title, extracted or "", text)]
+    coded[2] = coded[2].translate(None, _NO_DIGITS)
+    return int.from_bytes(xxh3_64_digest(b"\0".join(coded)), "little")
 
 
 def _add(made: tantivy.Document, field: str, text: str) -> None:
