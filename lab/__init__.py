@@ -19,7 +19,7 @@ EXPERIMENTS = {
     "forms": "how many records behind a form each choice of words reaches",
     "migrating": "what more machines save in time, repeats and data",
     "teams": "what teams lose by repeated downloads and by messages",
-    "shards": "what a crawl by many servers costs in messages, and how even their work is",
+    "shards": "what many servers that share a web cost in messages",
 }
 
 

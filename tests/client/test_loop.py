@@ -106,3 +106,22 @@ def test_a_descriptor_that_was_closed_can_be_unwatched_and_used_again(loop: Loop
     assert heard == [again]
     os.close(again)
     os.close(write)
+
+
+def test_a_descriptor_that_was_closed_without_a_word_can_be_watched_again(loop: Loop) -> None:
+    """libcurl may close a socket, and the next one gets its number."""
+    rung: list[int] = []
+    read, write = os.pipe()
+    loop.watch(read, READ, lambda fd, events: rung.append(0))
+    os.close(read)
+    os.close(write)
+    again, other = os.pipe()
+    assert again == read
+    try:
+        loop.watch(again, READ, lambda fd, events: rung.append(1))
+        os.write(other, b"x")
+        loop.wait(60.0)
+    finally:
+        os.close(again)
+        os.close(other)
+    assert rung == [1]

@@ -36,7 +36,8 @@ Examples:
   sanderling cluster join 10.0.0.1:6380      on another machine
   sanderling cluster status                  which machines there are
   sanderling crawl https://example.org/ -d example --cluster auto --clients 16
-  sanderling crawl https://example.org/ -d example --hosts one,two    all of it, over ssh
+  sanderling crawl https://example.org/ -d example --hosts one,two
+                                             all of it, over ssh
 """
 
 

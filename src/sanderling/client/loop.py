@@ -34,9 +34,9 @@ class Loop:
     def watch(self, fd: int, events: int, ready: Ready) -> None:
         """Calls `ready` whenever one of these events happens. Replaces an earlier watch of the
         descriptor."""
-        if fd in self._watched:
-            self._epoll.modify(fd, events)
-        else:
+        try:
+            (self._epoll.modify if fd in self._watched else self._epoll.register)(fd, events)
+        except FileNotFoundError:  # it was closed without a word, and another socket has its number
             self._epoll.register(fd, events)
         self._watched[fd] = ready
 
