@@ -97,7 +97,10 @@ def test_a_button_that_starts_a_crawl_says_so_at_once(page: Page, crawled: Path)
         route.fulfill(status=204)
 
     with running(crawled) as server:
-        for path, name, says in (("new", "Start the crawl", "seeds="), ("crawls/small", "Refresh", "action=refresh")):
+        for path, name, says in (
+            ("new", "Start the crawl", 'name="seeds"'),
+            ("crawls/small", "Refresh", "action=refresh"),
+        ):
             page.goto(f"{server.url}/{path}")
             page.route("**/*", swallow)
             page.get_by_role("button", name=name).click()

@@ -13,6 +13,8 @@ from sanderling.browser.tab import TimedOut
 from sanderling.client.loop import Loop
 
 SECONDS_TO_START = 60.0
+# A browser that ends before it answers may have been killed, as by a system short of memory.
+STARTS = 3
 _SANDBOX_IS_FORBIDDEN = ("No usable sandbox", "Failed to move to new namespace", "setuid sandbox", "credentials.cc")
 _ADVICE = " (docs/javascript.md tells how to permit it; --no-browser-sandbox renders without it)"
 
@@ -31,7 +33,9 @@ async def start(
     unprotected: bool = False,
 ) -> Browser:
     """A browser that answers. It may be `unprotected` where the system forbids its protection."""
-    for sandbox in (True, False) if unprotected else (True,):
+    sandbox, left = True, STARTS
+    while True:
+        left -= 1
         try:
             browser = Browser(program, loop, user_agent, limits or BrowserLimits(), on_end, sandbox)
         except OSError as error:
@@ -45,8 +49,11 @@ async def start(
             browser.close()
             if sandbox and any(words in said for words in _SANDBOX_IS_FORBIDDEN):
                 if unprotected:
+                    sandbox = False
                     continue
                 raise CannotStart(f"this system forbids the browser's sandbox{_ADVICE}") from None
+            if left > 0 and isinstance(error, BrowserGone):
+                continue
             why = "it does not answer" if isinstance(error, TimedOut) else said.strip().rpartition("\n")[2][-200:]
             raise CannotStart(f"{program.name} cannot be started: {why or 'it ended at once'}") from None
         if not (unprotected or browser.protection.network):
@@ -54,7 +61,6 @@ async def start(
             raise CannotStart(f"this system forbids the browser a network namespace of its own{_ADVICE}")
         browser.know_itself()
         return browser
-    raise CannotStart(f"{program.name} cannot be started")
 
 
 def _give_up(answer: Promise[Any]) -> Callable[[], None]:

@@ -101,6 +101,7 @@ def _recover(folder: Folder, doing: str, mark: Callable[[int], None], deadly: se
     unindexed = [-number for number in deadly if number < 0]  # what ended the process that made the index
     if found.visits or not unindexed:
         sys.stdout.write(_summary(found, time.monotonic() - started))
+        sys.stdout.flush()  # this process may be ended by a page that is indexed
     for url in found.unreadable:
         say(f"could not be read and was left out; the next visit fetches it again: {harmless(url)}")
     if (found.visits or unindexed) and settings.index:
