@@ -28,6 +28,7 @@ from sanderling.change.image import Look
 from sanderling.change.noise import are_volatile, learn_first, learn_image, steady
 from sanderling.change.pixels import Decoder
 from sanderling.change.rules import problem
+from sanderling.change.textless import BYTES, SIZE, is_noisy, kind_of, learn_file, learn_kind
 from sanderling.change.verdict import Texts
 from sanderling.documents.tree import Document
 from sanderling.errors import BadSetting
@@ -61,6 +62,9 @@ Anew = Callable[[Before], bytes]
 # returns makes the encoded fingerprint from the visible text and the packed links.
 Fingerprinter = Callable[[Document, str], Callable[[str, bytes], bytes]]
 
+
+# Whether both versions of a file are equally large; False if that cannot be found out.
+SameSize = Callable[[], bool]
 
 # Turns the bytes of an image into its encoded `Look`. Empty if the image cannot be decoded.
 DescribeImage = Callable[[bytes], bytes]
@@ -187,14 +191,16 @@ class Judgement(NamedTuple):
 
 
 def judge(
-    visit: Visit, before: Before, anew: Anew, template: Noise, watched: bool = False, texts: Texts | None = None
-) -> Judgement:
+    visit: Visit, before: Before, anew: Anew, template: Noise, watched: bool = False, texts: Texts | None = None,
+    same_size: SameSize = lambda: False,
+) -> Judgement:  # fmt: skip
     """Compares a visit with the stored version. `template` is the known noise of the pages of the
     same site.
 
     What the user asked to watch is news whenever it changes: a price that falls at every visit, or
     an article that is sold out and in stock in turn. So nothing is learned from a page whose parts
-    are `watched`, and nothing learned applies to it. `texts` reads the paragraphs of both versions.
+    are `watched`, and nothing learned applies to it. `texts` reads the paragraphs of both versions,
+    and `same_size` compares the sizes of files without text.
 
     Pages that never changed before have no stored fingerprint. So the places on them are counted
     apart, and need more changes to be noise.
@@ -207,6 +213,11 @@ def judge(
             return Judgement(None, _encode(learn_image(known_noise(before.noise), False)), template)
         learned = learn_template(template, same, same) if template.places else template
         return Judgement(None, _encode(learn(_decode_noise(before.noise), same, same)), learned)
+    if visit.outcome is Outcome.UNCHANGED and not before.fingerprint and not watched:
+        noise, kind = known_noise(before.noise), kind_of(before.mime)
+        if kind or noise.files:
+            learned = learn_kind(steady(template), kind, noise, set())
+            return Judgement(None, _encode(learn_file(noise, set())), learned)
     if visit.outcome is not Outcome.PAGE:
         unchanged = visit.outcome is Outcome.UNCHANGED
         return Judgement(None, before.noise, steady(template) if unchanged else template)
@@ -219,6 +230,8 @@ def judge(
     kept = before.fingerprint or anew(before)
     if before.lost and not kept:
         return Judgement(_after_a_loss(visit, before), before.noise, template)
+    if not visit.fingerprint and not kept and not watched:
+        return _textless(before, template, same_size)
     if not visit.fingerprint or not kept:
         return Judgement(Change(ChangeKind.TEXT, 1.0, "", _ANOTHER), before.noise, template)
     try:
@@ -244,6 +257,17 @@ def _after_a_loss(visit: Visit, before: Before) -> Change:
 
 
 _ANOTHER = "the file is another one"
+
+
+def _textless(before: Before, template: Noise, same_size: SameSize) -> Judgement:
+    """Compares two files of which only bytes and size are known. That one differs as it did at most
+    visits is not news."""
+    noise, kind = known_noise(before.noise), kind_of(before.mime)
+    differs = {BYTES} if same_size() else {BYTES, SIZE}
+    change = Change(ChangeKind.TEXT, 1.0, "", _ANOTHER)
+    if is_noisy(differs, noise, template, kind):
+        change = msgspec.structs.replace(change, summary=f"{_ANOTHER}, as on most visits", news=False)
+    return Judgement(change, _encode(learn_file(noise, differs)), learn_kind(template, kind, noise, differs))
 
 
 def _image(visit: Visit, before: Before, anew: Anew, template: Noise) -> Judgement:

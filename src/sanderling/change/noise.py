@@ -25,7 +25,7 @@ MAX_LEFT: Final = 32
 _MIN_CHANGES: Final = 3
 # The same for pages that changed for the first time. Nobody edits so many pages at one place in one
 # round, each in another way, and leaves most others as they are.
-_MIN_FIRST: Final = 8
+MIN_FIRST: Final = 8
 _START: Final = 0
 # The place of all paragraphs that moved. Where they stand says little: a list in another order at
 # each visit has other places each time.
@@ -45,7 +45,7 @@ class Place(msgspec.Struct, frozen=True, array_like=True, gc=False):
         return self.changes >= _MIN_CHANGES and 2 * self.changes > self.visits
 
 
-_UNSEEN: Final = Place(0, 0)
+UNSEEN: Final = Place(0, 0)
 
 
 class Noise(msgspec.Struct, frozen=True, array_like=True):
@@ -62,6 +62,9 @@ class Noise(msgspec.Struct, frozen=True, array_like=True):
     # Of a template: places of pages that changed for the first time, and how many pages did not.
     first: dict[int, Place] = {}
     steady: int = 0
+    # How often a file without text differed, in its bytes and in its size, in how many visits. Of a
+    # template: how many files of a MIME type did at their first revisit (`textless`).
+    files: dict[str, Place] = {}
 
 
 def learn_template(known: Noise, old: PageFingerprint, new: PageFingerprint) -> Noise:
@@ -107,8 +110,8 @@ def _counted(known: dict[int, Place], came: dict[int, int], there: Set[int]) -> 
     """The places of a template after a visit that brought other texts at some of them."""
     counted = dict(known)
     for place, text in came.items():
-        count = counted.get(place, _UNSEEN)
-        if count is _UNSEEN or count.last != text:
+        count = counted.get(place, UNSEEN)
+        if count is UNSEEN or count.last != text:
             counted[place] = Place(count.changes + 1, count.visits + 1, text)
     for place in (counted.keys() & there) - came.keys():
         count = counted[place]
@@ -151,7 +154,7 @@ def _left(known: dict[int, int], old: PageFingerprint, new: PageFingerprint) -> 
 def _aspects(known: dict[Aspect, Place], changed: set[Aspect]) -> dict[Aspect, Place]:
     """Counts changes of all aspects except the text, which is counted by place."""
     seen = known.keys() | changed - {Aspect.TEXT}
-    counts = {aspect: known.get(aspect, _UNSEEN) for aspect in seen}
+    counts = {aspect: known.get(aspect, UNSEEN) for aspect in seen}
     return {aspect: Place(count.changes + (aspect in changed), count.visits + 1) for aspect, count in counts.items()}
 
 
@@ -224,7 +227,7 @@ def volatile_places(known: Iterable[Noise | None]) -> set[int]:
         for noise in known
         if noise
         for place, count in noise.first.items()
-        if count.changes >= _MIN_FIRST and 2 * count.changes > count.visits + noise.steady
+        if count.changes >= MIN_FIRST and 2 * count.changes > count.visits + noise.steady
     )
 
 
@@ -274,4 +277,4 @@ def in_place(changed: set[Aspect], alignment: Alignment) -> bool:
 def are_volatile(changed: set[Aspect], known: Noise | None) -> bool:
     """Whether all changed aspects except the text are volatile."""
     counts = known.aspects if known is not None else {}
-    return all(counts.get(aspect, _UNSEEN).volatile for aspect in changed - {Aspect.TEXT})
+    return all(counts.get(aspect, UNSEEN).volatile for aspect in changed - {Aspect.TEXT})

@@ -1,5 +1,5 @@
-"""Whether two packed files hold the same. Those that are made anew for each request say when that
-was."""
+"""Whether two packed files hold the same, or as much. Those that are made anew for each request say
+when that was."""
 
 from io import BytesIO
 from zipfile import BadZipFile, ZipFile
@@ -16,6 +16,19 @@ def same_content(old: bytes, new: bytes) -> bool:
         listed = _listed(old)
         return bool(listed) and listed == _listed(new)
     return False
+
+
+def same_size(old: bytes, new: bytes) -> bool:
+    """Whether two files are equally large, unpacked if they are packed."""
+    return _size(old) == _size(new)
+
+
+def _size(body: bytes) -> int:
+    if body.startswith(_GZIP):
+        return int.from_bytes(body[-4:], "little")  # its last field
+    if body.startswith(_ZIP) and (listed := _listed(body)):
+        return sum(size for _, _, size in listed)
+    return len(body)
 
 
 def _without_time(packed: bytes) -> bytes:

@@ -63,6 +63,7 @@ class Before(NamedTuple):
     digest: bytes = b""  # of the last version
     text_digest: bytes = b""  # likewise
     lost: bool = False  # its copy cannot be read and is to be fetched again
+    mime: str = ""  # of the last version
 
     @property
     def there(self) -> bool:

@@ -218,14 +218,14 @@ def _data(extracted: str | None) -> dict[str, Any] | None:
 
 # What `before` takes; for both dialects, which differ in the key of a page.
 BEFORE = """p.fingerprint, p.noise, u.state, p.status, w.name, p."offset", p.length, p.digest, p.text_digest,
-    (SELECT v.digest FROM versions v WHERE v.page = p.{key} ORDER BY v.number DESC LIMIT 1)"""
+    (SELECT v.digest FROM versions v WHERE v.page = p.{key} ORDER BY v.number DESC LIMIT 1), p.mime"""
 
 
 def before(r: tuple[Any, ...]) -> Before:
     """From the columns `BEFORE`. A page without versions has no digest of the last one."""
     stored, last = Stored(r[4], r[5], r[6]) if r[4] else None, bytes(r[9] or b"")
     lost = bool(last) and not r[7]
-    return Before(bytes(r[0]), bytes(r[1]), r[2], r[3], stored, r[9] is not None, last, bytes(r[8]), lost)
+    return Before(bytes(r[0]), bytes(r[1]), r[2], r[3], stored, r[9] is not None, last, bytes(r[8]), lost, r[10])
 
 
 def host_row(host: Host) -> tuple[Any, ...]:

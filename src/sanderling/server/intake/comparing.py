@@ -19,7 +19,7 @@ from sanderling.change.excerpt import excerpt
 from sanderling.change.explain import paragraphs
 from sanderling.change.judging import chooser, image_describer, judge, known_noise, rejudge, watcher
 from sanderling.change.noise import volatile_places
-from sanderling.change.packing import same_content
+from sanderling.change.packing import same_content, same_size
 from sanderling.change.passing import only_time_passed
 from sanderling.change.pixels import Decoder
 from sanderling.change.rules import unmatched
@@ -76,7 +76,7 @@ class Comparing:
                 site, watched, last = origin(url), self._is_watched(url), before[visit.id]
                 template = self._templates.of(site)
                 both = _BothVersions(self, url, last.stored, visit.stored)
-                judged = judge(visit, last, self._fingerprint_anew, template, watched, both.texts)
+                judged = judge(visit, last, self._fingerprint_anew, template, watched, both.texts, both.same_size)
                 self._templates.learned(site, judged.template)
                 noise[visit.id] = judged.noise
                 if judged.change is not None:
@@ -205,6 +205,9 @@ class _BothVersions:
 
     def packed_again(self) -> bool:
         return len(self.archived) == 2 and same_content(self.archived[0].body, self.archived[1].body)
+
+    def same_size(self) -> bool:
+        return len(self.archived) == 2 and same_size(self.archived[0].body, self.archived[1].body)
 
     def only_time_passed(self) -> bool:
         texts = self.texts()
