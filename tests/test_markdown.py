@@ -3,7 +3,10 @@ from pathlib import Path
 import pytest
 
 from sanderling.documents.chunks import chunks
+from sanderling.documents.markdown_apart import Source
 from sanderling.presenting.markdown import MarkdownPage, files, name
+from sanderling.presenting.markdown_ahead import ahead
+from sanderling.repository.export import LeftOut
 from tests.conftest import FAST, Run
 from tests.servers import Answer, PageServer
 
@@ -100,6 +103,29 @@ def test_pieces_keep_their_ids_when_their_text_changes() -> None:
     assert len({piece.id for piece in found}) == 4
     long = list(chunks("http://e.org/", "T", "# A\n\n" + "word " * 300 + "\n\n" + "more " * 700))
     assert len(long) == 2 and len({piece.id for piece in long}) == 2
+
+
+def test_pages_are_written_by_processes_in_their_order() -> None:
+    def page(number: int, source: Source | None) -> MarkdownPage:
+        return MarkdownPage(f"http://e.org/{number}", "", str(number), "", lambda: "written here", lambda: source)
+
+    def source(number: int) -> Source:
+        url = f"http://e.org/{number}"
+        return Source(
+            url, url, "text/html", f"<h1>No {number}</h1><p><a href=x>see</a> \ud800".encode("utf-8", "replace")
+        )
+
+    broken = Source(None, "", "text/html", b"")  # type: ignore[arg-type]  # no child takes it
+    sources = [source(number) for number in range(40)]
+    pages = [page(number, {7: None, 20: broken}.get(number, each)) for number, each in enumerate(sources)]
+    left_out = LeftOut()
+    found = [*ahead(pages, left_out, lambda each: each.key != "30", processes=2, alone=2)]
+    assert [each.url for each in found] == [each.url for each in pages]
+    texts = [each.text() for each in found]
+    assert [number for number, text in enumerate(texts) if text == "written here"] == [0, 1, 30]
+    assert [number for number, text in enumerate(texts) if text is None] == [7, 20]
+    assert texts[39] == "# No 39\n\n[see](http://e.org/x) ?"
+    assert left_out.count == 1 and left_out.first.startswith("http://e.org/20: ")
 
 
 def test_no_page_is_in_the_way_of_another() -> None:

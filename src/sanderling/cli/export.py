@@ -15,6 +15,7 @@ from sanderling.files import PRIVATE, write_whole
 from sanderling.presenting import markdown
 from sanderling.presenting.arguments import pathname
 from sanderling.presenting.export_folder import ExportFolder, FolderFile
+from sanderling.presenting.markdown_ahead import ahead
 from sanderling.presenting.mirror import mirror
 from sanderling.presenting.screen import NowAndThen, harmless, many, say, size
 from sanderling.presenting.single import printed, singles
@@ -70,9 +71,9 @@ ARCHIVES: dict[str, Callable[[Folder, Store, export.LeftOut, archive_export.Reco
 }
 FORMATS: dict[str, Callable[[Folder, Store, export.LeftOut, bool], Iterator[bytes]]] = {
     "jsonl": lambda folder, store, left_out, login: export.jsonl(folder, store, left_out, text_of, login),
-    "chunks": lambda *about: markdown.chunk_lines(markdown.pages(*about)),
+    "chunks": lambda *about: markdown.chunk_lines(ahead(markdown.pages(*about), about[2])),
     "llms.txt": lambda *about: markdown.llms_txt(markdown.pages(*about)),
-    "llms-full.txt": lambda *about: markdown.llms_full_txt(markdown.pages(*about)),
+    "llms-full.txt": lambda *about: markdown.llms_full_txt(ahead(markdown.pages(*about), about[2])),
     "items": lambda folder, store, left_out, login: item_lines(store, login),
     "links": export.links,
     "parquet": export.links_parquet,
@@ -193,7 +194,7 @@ def _folder(options: argparse.Namespace) -> int:
         raise UsageError(f"{out} is not empty; choose another name or add --force")
     with reading(options.dir) as (folder, store):
         check_place(out, folder)
-        files = _files(options, folder, store, left_out)
+        files = _files(options, folder, store, left_out, folder_files)
         done = folder_files.write(files, lambda count: progress.say(f"exporting: {many(count, 'file')}"))
         _say_left_out(store, options)
     say(f"wrote {many(done.written, 'file')} below {out}, {done.unchanged:,} unchanged, {done.removed:,} removed")
@@ -206,11 +207,14 @@ def _say_left_out(store: ViewStore, options: argparse.Namespace) -> None:
         say(f"{many(count, 'page')} read with your login left out: --with-login includes them")
 
 
-def _files(options: argparse.Namespace, folder: Folder, store: Store, left_out: export.LeftOut) -> Iterator[FolderFile]:
+def _files(
+    options: argparse.Namespace, folder: Folder, store: Store, left_out: export.LeftOut, before: ExportFolder
+) -> Iterator[FolderFile]:
     about = (folder, store, left_out, options.with_login)
     urls = pattern(options.urls) if options.urls else None
     if options.format == "markdown":
-        return markdown.files(markdown.pages(*about))
+        known = before.keys()
+        return markdown.files(ahead(markdown.pages(*about), left_out, lambda page: page.key not in known))
     if options.format == "site":
         return mirror(*about)
     if options.format == "single":

@@ -49,6 +49,10 @@ class ExportFolder:
     def is_ours(self) -> bool:
         return self._memory.exists()
 
+    def keys(self) -> frozenset[str]:
+        """Of the files that were written."""
+        return frozenset(self._known.values())
+
     def write(
         self, files: Iterable[FolderFile], on_progress: Callable[[int], None] = lambda done: None
     ) -> FilesWritten:

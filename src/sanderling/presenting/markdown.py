@@ -14,11 +14,11 @@ import msgspec
 from xxhash import xxh3_128_hexdigest
 
 from sanderling.documents.chunks import chunks
-from sanderling.documents.markdown import as_markdown
+from sanderling.documents.markdown_apart import Source, written
 from sanderling.model import PageRow, Stored
 from sanderling.presenting.export_folder import FolderFile
 from sanderling.repository import warc
-from sanderling.repository.archive import document_in
+from sanderling.repository.archive import type_of
 from sanderling.repository.export import LeftOut, readable
 from sanderling.repository.folder import Folder
 from sanderling.repository.store import Store
@@ -42,6 +42,10 @@ class MarkdownPage(NamedTuple):
     key: str  # other facts or another content give another one
     front: str  # its facts as front matter
     text: Callable[[], str | None]  # its content; None if it cannot be read
+    source: Callable[[], Source | None] | None = None  # what it is made of
+
+    def with_text(self, text: str | None) -> "MarkdownPage":
+        return self._replace(text=lambda: text)
 
 
 def pages(folder: Folder, store: Store, left_out: LeftOut, with_login: bool = False) -> Iterator[MarkdownPage]:
@@ -49,19 +53,24 @@ def pages(folder: Folder, store: Store, left_out: LeftOut, with_login: bool = Fa
     with closing(warc.WarcReader(folder.warcs)) as reader:
         templates = SiteTemplates(lambda: sampled(store, with_login), reader.read)
 
-        def text_of(url: str, stored: Stored) -> str | None:
+        def source_of(url: str, stored: Stored) -> Source | None:
             archived = readable(reader, url, stored, left_out)
             if archived is None:
                 return None
-            document = document_in(archived)
-            return as_markdown(document, url, templates.of(url)).strip() if document is not None else ""
+            return Source(url, archived.url, type_of(archived), archived.body, templates.of(url))
 
         for page in store.pages():
             if page.warc is None or page.same_as or (page.login and not with_login) or not 200 <= page.status < 300:
                 continue
             stored, front = Stored(page.warc, page.offset, page.length), _front(page)
             key = xxh3_128_hexdigest(f"{_WRITTEN_BY} {page.digest} {front}".encode("utf-8", "replace"))
-            yield MarkdownPage(page.url, page.title, key, front, partial(text_of, page.url, stored))
+            source = partial(source_of, page.url, stored)
+            yield MarkdownPage(page.url, page.title, key, front, partial(_text, source), source)
+
+
+def _text(source: Callable[[], Source | None]) -> str | None:
+    found = source()
+    return written(found) if found is not None else None
 
 
 def files(pages: Iterable[MarkdownPage]) -> Iterator[FolderFile]:

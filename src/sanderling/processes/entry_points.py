@@ -17,6 +17,7 @@ ENTRY_POINTS = {
     "decode-image": "sanderling.change.pixels",
     "take-fingerprint": "sanderling.change.archived",
     "read-document": "sanderling.documents.foreign",
+    "write-markdown": "sanderling.documents.markdown_apart",
     # The command line itself, for a whole command beside a process that must stay responsive.
     "command": "sanderling",
 }
