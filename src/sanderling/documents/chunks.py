@@ -9,8 +9,7 @@ from xxhash import xxh3_128_hexdigest
 
 # Longer pieces are cut between paragraphs, in characters. Models read a few hundred words at once.
 LONGEST: Final = 4000
-_HEADING: Final = re.compile(r"(#{1,6}) +(.*)")
-_FENCE: Final = re.compile(r" {0,3}(```|~~~)")
+_MARK: Final = re.compile(r"\n(?:(?P<level>#{1,6}) +(?P<name>.*)| {0,3}(?P<fence>```|~~~))")
 
 
 class Chunk(Struct, frozen=True, kw_only=True):
@@ -37,19 +36,17 @@ def chunks(url: str, title: str, markdown: str) -> Iterator[Chunk]:
 
 def _sections(markdown: str) -> Iterator[tuple[tuple[str, ...], str]]:
     """The text below each heading, with the headings above it."""
+    text = "\n" + "\n".join(markdown.splitlines())
     above: list[tuple[int, str]] = []
-    lines: list[str] = []
-    fence = ""
-    for line in markdown.splitlines():
-        if ("```" in line or "~~~" in line) and (mark := _FENCE.match(line)):
-            fence = "" if fence == mark[1] else fence or mark[1]
-        if not fence and line.startswith("#") and (heading := _HEADING.fullmatch(line)):
-            yield tuple(name for _, name in above), "\n".join(lines)
-            level = len(heading[1])
-            above, lines = [*(each for each in above if each[0] < level), (level, heading[2])], []
-        else:
-            lines.append(line)
-    yield tuple(name for _, name in above), "\n".join(lines)
+    fence, start = "", 1
+    for mark in _MARK.finditer(text):
+        if mark["fence"]:
+            fence = "" if fence == mark["fence"] else fence or mark["fence"]
+        elif not fence:
+            yield tuple(name for _, name in above), text[start : mark.start()]
+            level, start = len(mark["level"]), mark.end() + 1
+            above = [*(each for each in above if each[0] < level), (level, mark["name"])]
+    yield tuple(name for _, name in above), text[start:]
 
 
 def _parts(text: str) -> Iterator[str]:

@@ -41,7 +41,7 @@ def trim(root: Element, known: Set[int]) -> None:
         # Most blocks are too short; to count their spaces takes more time than the rest.
         if len(text := element.text) < _LONG or element == root:
             continue
-        if _LONG <= len(text := collapse(text)) <= _LONGEST and _hash(text) in known:
+        if _LONG <= len(text := _collapsed(text)) <= _LONGEST and _hash(text) in known:
             element.decompose()
     _trim_edge(root, known, False)
     _trim_edge(root, known, True)
@@ -50,7 +50,7 @@ def trim(root: Element, known: Set[int]) -> None:
 def _trim_edge(parent: Element, known: Set[int], backwards: bool) -> None:
     children = list(parent.children)
     for child in reversed(children) if backwards else children:
-        text = collapse(child.text) if isinstance(child, Element | Text) else ""
+        text = _collapsed(child.text) if isinstance(child, Element | Text) else ""
         if not text:
             continue
         if isinstance(child, Element):
@@ -59,6 +59,13 @@ def _trim_edge(parent: Element, known: Set[int], backwards: bool) -> None:
                 continue
             _trim_edge(child, known, backwards)
         return
+
+
+def _collapsed(text: str) -> str:
+    """A text without superfluous spaces. One that is longer than any block may be cut."""
+    if len(text) > 2 * _LONGEST and len(start := collapse(text[: 2 * _LONGEST])) > _LONGEST:
+        return start
+    return collapse(text)
 
 
 def _hash(text: str) -> int:
