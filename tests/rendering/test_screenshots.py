@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PIL import Image
+from PIL import Image, ImageChops, ImageDraw
 from warcio.archiveiterator import ArchiveIterator
 
-from sanderling.browser.screenshots import TALLEST, WIDEST
+from sanderling.browser.screenshots import TALLEST, WIDEST, smaller
 from sanderling.client.fetcher import Rendered
 from sanderling.errors import Damaged
 from sanderling.model import Stored
@@ -86,6 +86,26 @@ def test_a_version_has_its_screenshot_in_the_archive(sanderling: Run, site: Page
         path: [row[fact] for fact in facts] for path, row in before.items()
     }
     assert sanderling("check", folder, "--deep").code == 0
+
+
+def test_plain_pages_are_kept_without_loss() -> None:
+    plain = Image.new("RGB", (WIDEST, 2000), "white")
+    for line in range(0, 1990, 14):
+        ImageDraw.Draw(plain).text((10, line), "The quick brown fox jumps over the lazy dog. " * 4, "black")
+    photo = Image.merge("RGB", [Image.effect_noise((400, 400), 60)] * 3)
+    lossy, png = encoded(plain, "WEBP"), encoded(plain, "PNG")
+    made = smaller(lossy, png)
+    assert len(made) < len(lossy) / 2
+    with Image.open(io.BytesIO(made)) as shown:
+        assert shown.format == "WEBP" and ImageChops.difference(shown.convert("RGB"), plain).getbbox() is None
+    for other in (encoded(photo, "PNG"), b"no picture", png[:200]):
+        assert smaller(encoded(photo, "WEBP"), other) == encoded(photo, "WEBP")
+
+
+def encoded(picture: Image.Image, form: str) -> bytes:
+    made = io.BytesIO()
+    picture.save(made, form, quality=70)
+    return made.getvalue()
 
 
 def test_states_have_screenshots_of_their_own() -> None:
