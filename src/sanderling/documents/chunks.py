@@ -51,11 +51,13 @@ def _sections(markdown: str) -> Iterator[tuple[tuple[str, ...], str]]:
 
 def _parts(text: str) -> Iterator[str]:
     """A text in pieces that are not too long, cut between paragraphs."""
-    rest = text.strip()
-    while len(rest) > LONGEST:
-        end = rest.rfind("\n\n", 0, LONGEST)
-        end = end if end > 0 else LONGEST
-        yield rest[:end].strip()
-        rest = rest[end:].strip()
-    if rest:
-        yield rest
+    whole, start = text.strip(), 0
+    while len(whole) - start > LONGEST:
+        end = whole.rfind("\n\n", start, start + LONGEST)
+        end = end if end > start else start + LONGEST
+        yield whole[start:end].strip()
+        while whole[end].isspace():
+            end += 1
+        start = end
+    if whole:
+        yield whole[start:]
