@@ -7,10 +7,11 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ import pytest
 from psycopg import sql
 
 from sanderling.errors import StoreLost
+from sanderling.repository.address import located
 from sanderling.repository.postgres import PostgresStore
 from sanderling.repository.postgres.session import LOCK_PATIENCE
 from sanderling.server.revisits.terms import Budget, Terms
@@ -50,6 +52,33 @@ def test_a_crawl_from_start_to_export(
     edges = sanderling("export", moved, "--format", "links", "-o", "-").out.splitlines()
     assert {line.split("\t")[0] for line in edges} <= set(expected)
     assert len(edges) > len(expected)
+
+
+def test_a_write_that_met_a_deadlock_is_tried_again(tmp_path: Path, postgres: PostgresServer) -> None:
+    tries = 0
+    with (
+        closing(PostgresStore(located(postgres.dsn, tmp_path) or "")) as store,
+        psycopg.connect(postgres.dsn, autocommit=True) as look,
+        psycopg.connect(postgres.dsn) as other,
+    ):
+        look.execute("CREATE TABLE pair AS SELECT generate_series(1, 2) AS n")
+        touch = "UPDATE public.pair SET n = n WHERE n = %s"
+        other.execute("SET deadlock_timeout = '60s'")  # it is not the one that gives way
+        other.execute(touch, (2,))
+        waits = threading.Thread(target=lambda: (other.execute(touch, (1,)), other.commit()))
+
+        def work(db: psycopg.Connection[Any]) -> None:
+            nonlocal tries
+            tries += 1
+            db.execute(touch, (1,))
+            if tries == 1:
+                waits.start()
+                until(lambda: look.execute("SELECT 1 FROM pg_locks WHERE NOT granted").fetchone())
+            db.execute(touch, (2,))
+
+        store._session.write(work)
+        waits.join()
+    assert tries == 2
 
 
 def test_two_crawls_in_one_database(tmp_path: Path, web: ServedWeb, postgres: PostgresServer, sanderling: Run) -> None:

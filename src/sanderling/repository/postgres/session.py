@@ -207,11 +207,13 @@ class Session:
                 self._db.execute("ROLLBACK")
 
     def _recover(self, error: psycopg.Error, writing: str = "") -> None:
-        """Comes back with a new connection when the old one was lost; any other error goes on its
-        way.
+        """Comes back with a new connection when the old one was lost, and with the old one after a
+        deadlock; any other error goes on its way.
 
         `writing` is the token of the write that failed."""
         self._roll_back()
+        if isinstance(error, errors.DeadlockDetected):
+            return  # somebody else waited for our locks, and goes on; now it is our turn again
         if not self._db.closed:
             raise self._cause(error) from None
         why = reason(error)
