@@ -23,7 +23,7 @@ test: export PYTHONDONTWRITEBYTECODE =
 test: $(VENV)/.browser $(VENV)/.replay ## run all tests
 	@$(BIN)/python -m compileall -q -j 0 src bench lab
 	@$(if $(ARGS),,for half in 'tests/test_*.py' 'tests/*/'; do $(BIN)/python -m pytest --collect-only -qq $$half >/dev/null & done; wait)
-	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder $(ARGS)
+	$(BIN)/python -m pytest -n 5 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 check: $(VENV)/.dev ## format, lint, types and import rules
 	$(BIN)/ruff format --check .
